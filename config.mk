@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+# What a builder may want to change; each can be given on make's command line.
+
+prefix  ?= /usr/local
+DESTDIR ?=
+CC      ?= cc
+CLANG   ?= clang
+BPFTOOL ?= $(firstword $(shell command -v bpftool /usr/sbin/bpftool 2>/dev/null) bpftool)
+PKG_CONFIG ?= pkg-config
+
+# SAN=1: AddressSanitizer and UBSan.  BPF=0: everything but the tracers.  W=1: warnings are errors.
+SAN ?= 0
+BPF ?= 1
+W   ?= 0
+
+CFLAGS ?= -O2 -g
+LIBS    = libbpf liburing libzstd zlib jansson blkid libcap
+LIBS_NO_BPF = $(filter-out libbpf,$(LIBS))
