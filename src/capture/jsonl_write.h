@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Events as JSON Lines: the schema of the older passthrough tracer, field for
+ * field, plus fields of ours behind them.
+ */
+#ifndef KVIO_JSONL_WRITE_H
+#define KVIO_JSONL_WRITE_H
+
+#include "capture/event.h"
+#include "capture/names.h"
+#include "lib/buf.h"
+
+/*
+ * Appends the line(s) of one record: a completed command gives an nvme_cmd and
+ * an nvme_cmp, a snapshot only the first; EV_TASK and EV_DISK give none, they
+ * must have been given to `names` before.
+ */
+void jsonl_event(struct buf *b, const void *record, struct names *names);
+
+#endif

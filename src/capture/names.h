@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who and what the numbers in events are, gathered from EV_TASK and EV_DISK. */
+#ifndef KVIO_NAMES_H
+#define KVIO_NAMES_H
+
+#include "capture/event.h"
+#include "lib/buf.h"
+#include "lib/hash.h"
+
+/* A name as a JSON string, escaped once for all events that carry it. */
+struct json_name {
+	u8 n;
+	char text[2 + 6 * 32];
+};
+
+struct names {
+	struct map64 task_at, disk_at; /* tid, dev -> index */
+	struct known_task {
+		struct ev_task ev;
+		struct json_name comm;
+	} * task;
+	struct known_disk {
+		struct ev_disk ev;
+		struct json_name name;
+		u32 rdev;	/* of the char device, 0 unknown */
+		bool multipath; /* a hidden path */
+	} * disk;
+	u32 n_tasks, n_disks;
+	u32 last_task, last_disk; /* where the last search ended */
+	/* Asked when a task is not known: fills *e or returns false.  May be NULL. */
+	bool (*find_task)(void *arg, u32 tid, struct ev_task *e);
+	/* Asked to add to a new disk what the stream does not carry.  May be NULL. */
+	void (*complete_disk)(void *arg, struct known_disk *d);
+	void *arg;
+};
+
+/* Takes an EV_TASK or EV_DISK; the latest word on a number counts.  0 or -ENOMEM. */
+int names_learn(struct names *n, const void *record);
+/* NULL when unknown; valid until the next names_learn(). */
+const struct known_task *names_task(struct names *n, u32 tid);
+const struct known_disk *names_disk(struct names *n, u32 dev);
+void names_free(struct names *n);
+
+#endif

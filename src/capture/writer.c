@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "capture/writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "capture/jsonl_write.h"
+#include "capture/kvt.h"
+#include "lib/buf.h"
+#include "lib/str.h"
+#include "lib/zio.h"
+
+/* Text is handed on in pieces of this size. */
+#define TEXT_BYTES (256u << 10)
+
+struct cap_writer {
+	struct kvt_writer *kvt; /* one of the two */
+	struct zout *text;
+	struct buf line;
+	int error;
+};
+
+enum cap_format cap_format_of(const char *path)
+{
+	static const char *const suffixes[] = { ".jsonl",     ".json",	    ".ndjson",	 ".jsonl.gz",  ".json.gz",
+						".ndjson.gz", ".jsonl.zst", ".json.zst", ".ndjson.zst" };
+	size_t i;
+
+	if (!strcmp(path, "-"))
+		return CAP_JSONL;
+	if (str_ends(path, ".kvt"))
+		return CAP_KVT;
+	for (i = 0; i < ARRAY_SIZE(suffixes); i++)
+		if (str_ends(path, suffixes[i]))
+			return CAP_JSONL;
+	return CAP_UNKNOWN;
+}
+
+/* Captures are private, also when the file was there before with another mode. */
+static int create_private(const char *path)
+{
+	struct stat st;
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0600);
+
+	if (fd < 0)
+		return -errno;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && (st.st_mode & 077) && fchmod(fd, 0600)) {
+		int ret = -errno;
+
+		close(fd);
+		return ret;
+	}
+	return fd;
+}
+
+static int put_doc(struct cap_writer *w, const json_t *doc)
+{
+	char *text = json_dumps(doc, JSON_COMPACT);
+
+	if (!text)
+		return -ENOMEM;
+	buf_str(&w->line, text);
+	buf_byte(&w->line, '\n');
+	free(text);
+	return 0;
+}
+
+static int hand_on(struct cap_writer *w)
+{
+	if (!w->error)
+		w->error = w->line.failed ? -ENOMEM : zout_write(w->text, w->line.p, w->line.n);
+	buf_reset(&w->line);
+	return w->error;
+}
+
+int cap_create(struct cap_writer **out, const char *path, enum cap_format format, const json_t *meta)
+{
+	struct cap_writer *w = calloc(1, sizeof(*w));
+	int fd, ret;
+
+	if (!w)
+		return -ENOMEM;
+	fd = strcmp(path, "-") ? create_private(path) : STDOUT_FILENO;
+	ret = fd < 0 ? fd : 0;
+	if (!ret && format == CAP_KVT)
+		ret = kvt_writer_open(&w->kvt, fd, meta);
+	else if (!ret)
+		ret = zout_open_live(&w->text, fd, path);
+	if (!ret && w->text)
+		ret = put_doc(w, meta);
+	if (ret) {
+		if (w->text)
+			zout_abort(w->text);
+		buf_free(&w->line);
+		free(w);
+		return ret;
+	}
+	*out = w;
+	return 0;
+}
+
+static u64 time_of(const void *record)
+{
+	const struct ev_nvme *c = record;
+
+	switch (c->kind) {
+	case EV_TASK:
+		return ((const struct ev_task *)record)->ts_ns;
+	case EV_DISK:
+		return 0; /* it has none */
+	default:
+		return c->ts_ns; /* the same place in all others */
+	}
+}
+_Static_assert(offsetof(struct ev_nvme, ts_ns) == offsetof(struct ev_cq_overflow, ts_ns), "time_of");
+_Static_assert(offsetof(struct ev_nvme, ts_ns) == offsetof(struct ev_clock, monotonic_ns), "time_of");
+_Static_assert(offsetof(struct ev_nvme, ts_ns) == offsetof(struct ev_loss, ts_ns), "time_of");
+
+int cap_write(struct cap_writer *w, const void *record, size_t size, struct names *names)
+{
+	if (w->kvt)
+		return kvt_write(w->kvt, record, size, time_of(record));
+	jsonl_event(&w->line, record, names);
+	return w->line.n >= TEXT_BYTES ? hand_on(w) : w->error;
+}
+
+int cap_flush(struct cap_writer *w)
+{
+	if (w->kvt)
+		return kvt_flush(w->kvt);
+	if (!hand_on(w))
+		w->error = zout_flush(w->text);
+	return w->error;
+}
+
+void cap_set_busy(struct cap_writer *w, bool busy)
+{
+	if (w->kvt)
+		kvt_set_busy(w->kvt, busy);
+}
+
+/* The account in the words of the older tracer, whose readers look for it last. */
+static void put_drops(struct cap_writer *w, const json_t *footer)
+{
+	json_int_t dropped = json_integer_value(json_object_get(footer, "ring_full")) +
+			     json_integer_value(json_object_get(footer, "map_full")) +
+			     json_integer_value(json_object_get(footer, "hook_missed"));
+
+	buf_printf(&w->line, "{\"event_type\":\"drops\",\"dropped\":%lld}\n", (long long)dropped);
+}
+
+int cap_close(struct cap_writer *w, const json_t *footer)
+{
+	int ret, closed;
+
+	if (w->kvt) {
+		ret = kvt_writer_close(w->kvt, footer);
+	} else {
+		ret = w->error;
+		if (!ret && footer)
+			ret = put_doc(w, footer);
+		if (!ret && footer)
+			put_drops(w, footer);
+		if (!ret)
+			ret = hand_on(w);
+		closed = zout_close(w->text);
+		ret = ret ? ret : closed;
+	}
+	buf_free(&w->line);
+	free(w);
+	return ret;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A capture file being written, of whichever format its name asks for. */
+#ifndef KVIO_WRITER_H
+#define KVIO_WRITER_H
+
+#include <jansson.h>
+
+#include "capture/event.h"
+#include "capture/names.h"
+
+enum cap_format { CAP_UNKNOWN, CAP_KVT, CAP_JSONL };
+
+struct cap_writer;
+
+/* By suffix: .kvt; .jsonl, .json or .ndjson, also with .gz or .zst behind; "-" is JSONL. */
+enum cap_format cap_format_of(const char *path);
+
+/*
+ * Creates the file (mode 0600; "-" is stdout) and writes its head from `meta`
+ * (borrowed).  0 or -errno; then nothing was created or what was there is cut.
+ */
+int cap_create(struct cap_writer **out, const char *path, enum cap_format format, const json_t *meta);
+/* One record as of event.h.  The first error is kept and returned ever after. */
+int cap_write(struct cap_writer *w, const void *record, size_t size, struct names *names);
+/* Hands all that is buffered to the kernel: what is lost by a kill is what came since. */
+int cap_flush(struct cap_writer *w);
+/* The producer is ahead: spend no time on compression. */
+void cap_set_busy(struct cap_writer *w, bool busy);
+/*
+ * Writes the footer, syncs, closes and frees.  footer NULL leaves the file
+ * without one, which readers show as incomplete.  0 or -errno.
+ */
+int cap_close(struct cap_writer *w, const json_t *footer);
+
+#endif

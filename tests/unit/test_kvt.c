@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "capture/event.h"
+#include "capture/kvt.h"
+#include "capture/kvt_format.h"
+
+#define N_EVENTS 20011u /* a prime, several blocks */
+
+static char path[] = "/tmp/kvio-test-kvt-XXXXXX";
+
+struct input {
+	u8 *p;
+	size_t n, at;
+};
+
+static ssize_t read_input(void *arg, void *buf, size_t n)
+{
+	struct input *in = arg;
+
+	n = MIN(n, in->n - in->at);
+	/* Short reads must not matter. */
+	n = MIN(n, 1000u);
+	memcpy(buf, in->p + in->at, n);
+	in->at += n;
+	return (ssize_t)n;
+}
+
+static struct ev_nvme command(u32 i)
+{
+	return (struct ev_nvme){ .kind = EV_NVME,
+				 .opcode = 2,
+				 .attempts = 1,
+				 .ts_ns = 1000000 + i * 100ull,
+				 .lat_ns = i,
+				 .user_data = UINT64_MAX - i,
+				 .slba = i * 8ull,
+				 .bytes = 4096 };
+}
+
+static struct input write_file(u32 n, bool footer, bool busy)
+{
+	json_t *meta = json_pack("{s:s}", "emitter", "test"), *foot = json_pack("{s:i}", "stored", (int)n);
+	struct input in = {};
+	struct kvt_writer *w;
+	u32 i;
+	int fd;
+
+	strcpy(path + strlen(path) - 6, "XXXXXX");
+	fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(kvt_writer_open(&w, fd, meta), 0);
+	kvt_set_busy(w, busy);
+	for (i = 0; i < n; i++) {
+		struct ev_nvme c = command(i);
+
+		assert_int_equal(kvt_write(w, &c, sizeof(c), c.ts_ns), 0);
+		if (i % 1000 == 0) {
+			struct ev_task t = { .kind = EV_TASK, .tid = i, .ts_ns = c.ts_ns };
+
+			assert_int_equal(kvt_write(w, &t, sizeof(t), t.ts_ns), 0);
+		}
+	}
+	assert_int_equal(kvt_writer_close(w, footer ? foot : NULL), 0);
+	json_decref(meta);
+	json_decref(foot);
+	fd = open(path, O_RDONLY);
+	in.n = (size_t)lseek(fd, 0, SEEK_END);
+	in.p = malloc(in.n);
+	assert_int_equal(pread(fd, in.p, in.n, 0), in.n);
+	close(fd);
+	unlink(path);
+	return in;
+}
+
+struct seen {
+	u32 commands, tasks, metas;
+	bool complete;
+	const char *defect;
+	int ret;
+};
+
+/* Reads all of it, and checks that each command is the one that was written. */
+static struct seen read_all(struct input *in)
+{
+	static char defect[96];
+	struct kvt_reader *r = NULL;
+	struct kvt_chunk c;
+	struct seen s = {};
+	u32 i;
+
+	in->at = 0;
+	s.ret = kvt_reader_open(&r, read_input, in);
+	if (s.ret)
+		return s;
+	while ((s.ret = kvt_next(r, &c)) > 0) {
+		s.metas += c.type == KVT_META;
+		s.tasks += c.type == EV_TASK ? c.n : 0;
+		if (c.type != EV_NVME)
+			continue;
+		assert_int_equal(c.record_bytes, sizeof(struct ev_nvme));
+		for (i = 0; i < c.n; i++) {
+			struct ev_nvme want = command(s.commands++), got;
+
+			memcpy(&got, (const u8 *)c.records + i * sizeof(got), sizeof(got));
+			assert_memory_equal(&got, &want, sizeof(got));
+			assert_true(got.ts_ns >= c.first_ts_ns && got.ts_ns <= c.last_ts_ns);
+		}
+	}
+	s.complete = kvt_complete(r);
+	if (kvt_defect(r)) {
+		strcpy(defect, kvt_defect(r));
+		s.defect = defect;
+	}
+	kvt_reader_close(r);
+	return s;
+}
+
+static void round_trip_keeps_every_record(void **state)
+{
+	int busy;
+
+	(void)state;
+	for (busy = 0; busy < 2; busy++) {
+		struct input in = write_file(N_EVENTS, true, busy);
+		struct seen s = read_all(&in);
+
+		assert_int_equal(s.ret, 0);
+		assert_int_equal(s.commands, N_EVENTS);
+		assert_int_equal(s.tasks, 21);
+		assert_int_equal(s.metas, 1);
+		assert_true(s.complete);
+		assert_null(s.defect);
+		free(in.p);
+	}
+}
+
+static void compressed_is_smaller(void **state)
+{
+	struct input packed = write_file(N_EVENTS, true, false), raw = write_file(N_EVENTS, true, true);
+
+	(void)state;
+	assert_true(packed.n * 2 < raw.n);
+	free(packed.p);
+	free(raw.p);
+}
+
+static void no_footer_is_incomplete(void **state)
+{
+	struct input in = write_file(N_EVENTS, false, false);
+	struct seen s = read_all(&in);
+
+	(void)state;
+	assert_int_equal(s.commands, N_EVENTS);
+	assert_false(s.complete);
+	assert_non_null(strstr(s.defect, "no footer"));
+	free(in.p);
+}
+
+static void cut_anywhere_opens_to_the_last_whole_block(void **state)
+{
+	struct input in = write_file(4999, true, false);
+	size_t whole = in.n, n;
+	u32 last = 0;
+
+	(void)state;
+	for (n = 0; n < whole; n += n < 400 || n + 400 > whole ? 1 : 97) {
+		struct seen s;
+
+		in.n = n;
+		s = read_all(&in);
+		if (n < sizeof(struct kvt_head)) {
+			assert_int_equal(s.ret, -EBADMSG);
+			continue;
+		}
+		assert_int_equal(s.ret, 0);
+		assert_false(s.complete);
+		assert_non_null(s.defect);
+		assert_true(s.commands >= last);
+		last = s.commands;
+	}
+	assert_int_equal(last, 4999);
+	free(in.p);
+}
+
+static void any_flipped_bit_is_noticed(void **state)
+{
+	struct input in = write_file(4999, true, false);
+	size_t i;
+
+	(void)state;
+	for (i = sizeof(struct kvt_head); i < in.n; i += 13) {
+		struct seen s;
+
+		in.p[i] ^= 0x10;
+		s = read_all(&in);
+		in.p[i] ^= 0x10;
+		assert_true(s.ret == 0 && !s.complete && s.defect);
+	}
+	free(in.p);
+}
+
+static void wrong_magic_and_newer_major_are_refused(void **state)
+{
+	struct input in = write_file(1, true, false);
+
+	(void)state;
+	in.p[0] ^= 1;
+	assert_int_equal(read_all(&in).ret, -EBADMSG);
+	in.p[0] ^= 1;
+	in.p[10]++;
+	assert_int_equal(read_all(&in).ret, -EPROTONOSUPPORT);
+	in.p[10]--;
+	in.p[8]++; /* a newer minor is read */
+	assert_true(read_all(&in).complete);
+	free(in.p);
+}
+
+static void unknown_kind_is_refused_by_the_writer(void **state)
+{
+	json_t *meta = json_object();
+	struct kvt_writer *w;
+	u8 record[64] = { EV_KINDS };
+
+	(void)state;
+	assert_int_equal(kvt_writer_open(&w, open("/dev/null", O_WRONLY), meta), 0);
+	assert_int_equal(kvt_write(w, record, sizeof(record), 0), -EINVAL);
+	record[0] = 0;
+	assert_int_equal(kvt_write(w, record, sizeof(record), 0), -EINVAL);
+	assert_int_equal(kvt_writer_close(w, NULL), 0);
+	json_decref(meta);
+}
+
+static void a_full_disk_is_an_error(void **state)
+{
+	json_t *meta = json_object();
+	struct kvt_writer *w;
+	int fd = open("/dev/full", O_WRONLY), ret;
+
+	(void)state;
+	assert_true(fd >= 0);
+	ret = kvt_writer_open(&w, fd, meta);
+	assert_int_equal(ret, -ENOSPC);
+	json_decref(meta);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(round_trip_keeps_every_record),
+		cmocka_unit_test(compressed_is_smaller),
+		cmocka_unit_test(no_footer_is_incomplete),
+		cmocka_unit_test(cut_anywhere_opens_to_the_last_whole_block),
+		cmocka_unit_test(any_flipped_bit_is_noticed),
+		cmocka_unit_test(wrong_magic_and_newer_major_are_refused),
+		cmocka_unit_test(unknown_kind_is_refused_by_the_writer),
+		cmocka_unit_test(a_full_disk_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
