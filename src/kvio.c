@@ -20,6 +20,7 @@ static const struct alias {
 	const char *command;
 	const char *operand;
 } aliases[] = {
+	{ "nvme_uring_cmd_smoke", "smoke", NULL },
 };
 
 const struct cmd *command_find(const char *name)
