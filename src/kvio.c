@@ -20,6 +20,7 @@ static const struct alias {
 	const char *command;
 	const char *operand;
 } aliases[] = {
+	{ "nvme_uring_cmd_monitor", "record", "uring-cmd" },
 	{ "nvme_uring_cmd_smoke", "smoke", NULL },
 };
 

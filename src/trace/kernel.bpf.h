@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The kernel types that our programs read, declared by hand: only the members
+ * that are used, placed by CO-RE at load.  A name with ___suffix is a flavour
+ * of the type for a kernel that has the member elsewhere.
+ */
+#ifndef KVIO_KERNEL_BPF_H
+#define KVIO_KERNEL_BPF_H
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef signed int s32;
+typedef signed long long s64;
+typedef _Bool bool;
+#define true 1
+#define false 0
+#define NULL ((void *)0)
+
+/* The names that libbpf's headers expect. */
+typedef u8 __u8;
+typedef u16 __u16;
+typedef u32 __u32;
+typedef u64 __u64;
+typedef s32 __s32;
+typedef s64 __s64;
+typedef u16 __be16;
+typedef u32 __be32;
+typedef u32 __wsum;
+typedef signed short __s16;
+
+enum bpf_map_type_used {
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_LRU_HASH = 9,
+	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
+	BPF_MAP_TYPE_RINGBUF = 27,
+};
+
+enum bpf_flags_used {
+	BPF_ANY = 0,
+	BPF_NOEXIST = 1,
+	BPF_RB_NO_WAKEUP = 1,
+	BPF_RB_FORCE_WAKEUP = 2,
+	BPF_RB_AVAIL_DATA = 0,
+};
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct signal_struct {
+	struct {
+		int counter;
+	} live;
+};
+
+struct task_struct {
+	int pid;
+	int tgid;
+	char comm[16];
+	struct signal_struct *signal;
+};
+
+struct gendisk {
+	int major;
+	int first_minor;
+	char disk_name[32];
+	void *private_data;
+};
+
+struct request_queue {
+	struct gendisk *disk;
+	void *queuedata;
+};
+
+struct blk_mq_hw_ctx {
+	u32 queue_num;
+};
+
+struct request {
+	struct request_queue *q;
+	struct blk_mq_hw_ctx *mq_hctx;
+	u32 __data_len;
+	void *end_io;
+	void *end_io_data;
+};
+
+struct nvme_common_command {
+	u8 opcode;
+	u8 flags;
+	u16 command_id;
+	u32 nsid;
+	u32 cdw2[2];
+	u32 cdw10;
+	u32 cdw11;
+	u32 cdw12;
+	u32 cdw13;
+	u32 cdw14;
+	u32 cdw15;
+};
+
+struct nvme_command {
+	struct nvme_common_command common;
+};
+
+/* The driver's own part of a request, right behind struct request. */
+struct nvme_request {
+	u16 status;
+};
+
+struct nvme_ns_ids {
+	u8 csi;
+};
+
+struct cdev {
+	u32 dev;
+};
+
+struct nvme_ns_head {
+	struct nvme_ns_ids ids;
+	u32 ns_id;
+	struct cdev cdev;
+	struct gendisk *disk;
+};
+
+/* Since 6.8 the format is the head's. */
+struct nvme_ns_head___format {
+	int lba_shift;
+	u16 ms;
+};
+
+struct nvme_ns {
+	struct nvme_ns_head *head;
+	struct gendisk *disk;
+	struct cdev cdev;
+};
+
+struct nvme_ns___format {
+	int lba_shift;
+	u16 ms;
+};
+
+struct inode {
+	struct cdev *i_cdev;
+};
+
+struct file {
+	struct inode *f_inode;
+};
+
+struct io_uring_sqe {
+	u64 user_data;
+};
+
+struct io_uring_cmd {
+	struct file *file;
+	u32 cmd_op;
+};
+
+/* Up to 6.2 the command itself, later the SQE that holds it. */
+struct io_uring_cmd___cmd {
+	const void *cmd;
+};
+
+struct io_uring_cmd___sqe {
+	const struct io_uring_sqe *sqe;
+};
+
+enum io_uring_cmd_flags {
+	IO_URING_F_NONBLOCK = (s32)0x80000000,
+};
+
+struct io_cqe {
+	u64 user_data;
+};
+
+struct io_kiocb {
+	struct io_cqe cqe;
+};
+
+/* Up to 6.12 the task itself, later its io_uring context. */
+struct io_kiocb___task {
+	struct task_struct *task;
+};
+
+struct io_uring_task {
+	struct task_struct *task;
+};
+
+struct io_kiocb___tctx {
+	struct io_uring_task *tctx;
+};
+
+#pragma clang attribute pop
+
+/* Where a 128-byte SQE holds the NVMe command, and that command (kernel ABI). */
+#define SQE_CMD_OFFSET 48
+
+struct nvme_uring_cmd {
+	u8 opcode;
+	u8 flags;
+	u16 rsvd1;
+	u32 nsid;
+	u32 cdw2;
+	u32 cdw3;
+	u64 metadata;
+	u64 addr;
+	u32 metadata_len;
+	u32 data_len;
+	u32 cdw10;
+	u32 cdw11;
+	u32 cdw12;
+	u32 cdw13;
+	u32 cdw14;
+	u32 cdw15;
+	u32 timeout_ms;
+	u32 rsvd2;
+};
+
+#define NVME_URING_CMD_IO_VEC_NR 0x81 /* low byte of the ioctl number */
+#define NVME_CSI_KV		 1
+
+#define EAGAIN	    11
+#define EIOCBQUEUED 529
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
+/* What nvme.bpf.c and nvme.c tell each other. */
+#ifndef KVIO_NVME_SHARED_H
+#define KVIO_NVME_SHARED_H
+
+#ifndef __bpf__
+#include "lib/types.h"
+#endif
+
+enum counter {
+	N_SEEN,
+	N_STORED,
+	N_RING_FULL,
+	N_MAP_FULL,
+	N_FILTERED,
+	N_ENTRY_FULL, /* entry map full: that command's wait_ns and attempts are unknown */
+	N_PID_FULL,   /* pid filter full: a child was not followed */
+	N_COUNTERS
+};
+
+#define MAX_CPUS 1024 /* a power of two; above it, CPUs share counters, which are atomic */
+
+/* Of one CPU, on cache lines of its own. */
+struct counters {
+	u64 v[8];
+};
+
+/* A thread's name is looked at again after this time. */
+#define TASK_CHECK_NS 1000000000ull
+
+/* Value of the map of named threads. */
+struct task_name {
+	char comm[16] __attribute__((aligned(8)));
+	u32 pid;
+	u32 pad;
+	u64 checked_ns;
+};
+
+/* Read-only data of the program, set before load. */
+struct nvme_config {
+	u64 wake_bytes;	   /* wake the reader when this much waits in a ring */
+	u32 cpus_per_ring; /* at least 1 */
+	u8 passthrough_only;
+	u8 entry_probe;
+	u8 kv; /* treat every namespace as key-value */
+	u8 filter_pid;
+	u8 filter_comm;
+	u8 filter_disk;
+	char comm[16];
+};
+
+#endif

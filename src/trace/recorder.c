@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/recorder.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/clock.h"
+
+#define POLL_MS	     100
+#define TICK_NS	     NSEC_PER_SEC
+#define ANCHOR_TICKS 10
+/* How long commands of a program that has ended may still take to complete. */
+#define LINGER_NS    (NSEC_PER_SEC / 2)
+
+static volatile sig_atomic_t stop_signals;
+
+static void on_stop(int sig)
+{
+	static const char msg[] = "\nkvio record: second signal: stopping at once, the capture has no footer\n";
+
+	(void)sig;
+	if (++stop_signals < 2)
+		return;
+	if (write(STDERR_FILENO, msg, sizeof(msg) - 1) < 0)
+		_exit(1);
+	_exit(1);
+}
+
+static void on_child(int sig)
+{
+	(void)sig; /* only to end a wait early */
+}
+
+void recorder_catch_signals(void)
+{
+	struct sigaction stop = { .sa_handler = on_stop }, child = { .sa_handler = on_child };
+
+	sigaction(SIGINT, &stop, NULL);
+	sigaction(SIGTERM, &stop, NULL);
+	sigaction(SIGHUP, &stop, NULL);
+	sigaction(SIGCHLD, &child, NULL);
+}
+
+static void add_command(struct recorder_totals *t, const struct ev_nvme *c)
+{
+	if (c->flags & NVME_IN_FLIGHT) {
+		t->snapshots++;
+		return;
+	}
+	t->count[c->kind]++;
+	t->passthrough += !!(c->flags & NVME_PASSTHROUGH);
+	t->reissued += c->attempts > 1;
+	if (!t->first_ns || c->ts_ns < t->first_ns)
+		t->first_ns = c->ts_ns;
+	t->last_ns = MAX(t->last_ns, c->ts_ns + c->lat_ns);
+	if (c->flags & NVME_REFUSED) {
+		t->refused++;
+		return;
+	}
+	if (c->status) {
+		t->failed++;
+		return;
+	}
+	if (c->flags & NVME_ADMIN) {
+		t->others++;
+	} else if (c->opcode == 2) {
+		t->reads++;
+		t->read_bytes += c->bytes;
+	} else if (c->opcode == 1) {
+		t->writes++;
+		t->write_bytes += c->bytes;
+	} else {
+		t->others++;
+	}
+	hist_add(&t->lat, c->lat_ns);
+}
+
+int recorder_event(void *arg, const void *record, size_t size)
+{
+	struct recorder *r = arg;
+	u8 kind = *(const u8 *)record;
+
+	switch (kind) {
+	case EV_NVME:
+	case EV_NVME_KV:
+		add_command(&r->totals, record);
+		break;
+	case EV_TASK:
+	case EV_DISK:
+		r->error = names_learn(&r->names, record);
+		/* fall through */
+	default:
+		if (kind < EV_KINDS)
+			r->totals.count[kind]++;
+	}
+	if (!r->error)
+		r->error = cap_write(r->writer, record, size, &r->names);
+	return r->error;
+}
+
+static void put_anchor(struct recorder *r)
+{
+	struct clock_anchor a = clock_anchor_now();
+	struct ev_clock e = {
+		.kind = EV_CLOCK,
+		.uncertainty_ns = a.uncertainty_ns,
+		.monotonic_ns = a.monotonic_ns,
+		.realtime_ns = a.realtime_ns,
+	};
+
+	recorder_event(r, &e, sizeof(e));
+}
+
+static void put_account(struct recorder *r)
+{
+	nvme_trace_account(r->trace, &r->totals.loss, &r->totals.extra);
+	recorder_event(r, &r->totals.loss, sizeof(r->totals.loss));
+}
+
+/* Once a second: the account so far, what hangs, and all of it on the way to the disk. */
+static void tick(struct recorder *r, u64 n)
+{
+	s64 ret;
+
+	put_account(r);
+	ret = nvme_trace_in_flight(r->trace, TICK_NS);
+	if (ret < 0 && !r->error)
+		r->error = (int)ret;
+	if (n % ANCHOR_TICKS == 0)
+		put_anchor(r);
+	if (!r->error)
+		r->error = cap_flush(r->writer);
+}
+
+static void finish(struct recorder *r)
+{
+	s64 left;
+	int ret;
+
+	r->totals.ended_ns = clock_ns(CLOCK_MONOTONIC);
+	nvme_trace_detach(r->trace);
+	ret = nvme_trace_drain(r->trace);
+	if (ret && !r->error)
+		r->error = ret;
+	left = nvme_trace_in_flight(r->trace, 0);
+	if (left < 0 && !r->error)
+		r->error = (int)left;
+	r->totals.in_flight = left > 0 ? (u64)left : 0;
+	put_account(r);
+	put_anchor(r);
+}
+
+static void linger(struct recorder *r)
+{
+	u64 until = clock_ns(CLOCK_MONOTONIC) + LINGER_NS;
+
+	while (!r->error && !stop_signals && clock_ns(CLOCK_MONOTONIC) < until && nvme_trace_busy(r->trace))
+		nvme_trace_consume(r->trace, 10);
+}
+
+enum recorder_end recorder_run(struct recorder *r, struct child *child, int *child_status)
+{
+	u64 start = clock_ns(CLOCK_MONOTONIC), next_tick = start + TICK_NS, n_ticks = 0;
+	enum recorder_end end;
+	int ret;
+
+	r->totals.started_ns = start;
+	put_anchor(r);
+	for (;;) {
+		u64 now;
+
+		ret = nvme_trace_consume(r->trace, POLL_MS);
+		if (ret < 0 && !r->error)
+			r->error = ret;
+		cap_set_busy(r->writer, ret > 0);
+		now = clock_ns(CLOCK_MONOTONIC);
+		if (now >= next_tick) {
+			tick(r, ++n_ticks);
+			next_tick = now + TICK_NS;
+		}
+		if (r->error)
+			end = END_ERROR;
+		else if (stop_signals)
+			end = END_SIGNAL;
+		else if (r->duration_ns && now - start >= r->duration_ns)
+			end = END_DURATION;
+		else if (child && child_poll(child, child_status))
+			end = END_CHILD;
+		else
+			continue;
+		break;
+	}
+	if (end == END_CHILD)
+		linger(r);
+	finish(r);
+	return r->error ? END_ERROR : end;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A recording: from the rings of a tracer into a capture file, with ticks, the
+ * running account and a clean end.
+ */
+#ifndef KVIO_RECORDER_H
+#define KVIO_RECORDER_H
+
+#include <jansson.h>
+
+#include "capture/event.h"
+#include "capture/names.h"
+#include "capture/writer.h"
+#include "lib/child.h"
+#include "lib/hist.h"
+#include "trace/nvme.h"
+
+/* What went by, for the summary and the footer. */
+struct recorder_totals {
+	u64 count[EV_KINDS]; /* records by kind; commands without snapshots */
+	u64 snapshots;	     /* in-flight records, of ticks and of the end */
+	u64 in_flight;	     /* commands not completed when the recording ended */
+	u64 passthrough, refused, failed, reissued;
+	u64 read_bytes, write_bytes;
+	u64 reads, writes, others;
+	struct hist lat; /* ns, completed commands without error */
+	struct ev_loss loss;
+	struct nvme_trace_extra extra;
+	u64 first_ns, last_ns; /* of commands */
+	u64 started_ns, ended_ns;
+};
+
+struct recorder {
+	struct nvme_trace *trace;
+	struct cap_writer *writer;
+	struct names names;
+	struct recorder_totals totals;
+	u64 duration_ns; /* 0 = until told to stop */
+	int error;
+};
+
+enum recorder_end { END_SIGNAL, END_DURATION, END_CHILD, END_ERROR };
+
+/* The sink of the tracer: arg is the recorder. */
+int recorder_event(void *arg, const void *record, size_t size);
+
+/*
+ * Installs the handlers of SIGINT, SIGTERM, SIGHUP and SIGCHLD.  The first of
+ * the first three asks for the end; the second ends the process at once, with
+ * the capture left without its footer.
+ */
+void recorder_catch_signals(void);
+
+/*
+ * Records until a signal, the duration, or the end of the child (may be NULL,
+ * else it has been started).  Then detaches, drains the rings until empty,
+ * takes the account.  The writer is left open for its footer.
+ */
+enum recorder_end recorder_run(struct recorder *r, struct child *child, int *child_status);
+
+#endif
