@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+/* JSON lines into the tables. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/nvme_names.h"
+#include "model/tables.h"
+
+#define READ_BYTES (1u << 20)
+#define MAX_LINE   (16u << 20) /* a longer one is damage, and is skipped */
+#define GIVE_UP	   1000u       /* lines without one sound record: not JSON lines at all */
+
+/*
+ * The driver tracepoint monitor prints LBA members for every opcode, and a
+ * size that follows from them.
+ */
+static bool is_tracepoint_line(const struct jsonl_cmd *c)
+{
+	return (c->has & HAS_DISK) && !(c->has & (HAS_DEV | HAS_USER_DATA));
+}
+
+static bool is_admin(const struct jsonl_cmd *c)
+{
+	return (c->cmd_op & 0xfe) == 0x82 || (is_tracepoint_line(c) && !c->disk.n) || slice_is(c->op_name, "admin");
+}
+
+static u32 cmd_flags_of(const struct jsonl_cmd *c)
+{
+	u32 flags = 0;
+
+	if (c->has & HAS_USER_DATA)
+		flags |= NVME_PASSTHROUGH;
+	if (c->has & HAS_WAIT)
+		flags |= NVME_ENTRY;
+	if ((c->has & HAS_QUEUE) && c->hwq != UINT16_MAX)
+		flags |= CMD_HAS_QUEUE;
+	if (c->key_hex.n)
+		flags |= CMD_HAS_KEY;
+	if (c->multipath)
+		flags |= NVME_MULTIPATH;
+	if (c->in_flight)
+		flags |= NVME_IN_FLIGHT;
+	if (c->refused)
+		flags |= NVME_REFUSED | CMD_FAILED;
+	if ((c->cmd_op & 0xff) == 0x81 || (c->cmd_op & 0xff) == 0x83)
+		flags |= NVME_VEC;
+	if (is_admin(c))
+		flags |= NVME_ADMIN;
+	else if ((c->has & HAS_SLBA) && (!is_tracepoint_line(c) || nvme_op_has_slba(c->opcode)))
+		flags |= CMD_HAS_SLBA;
+	return flags;
+}
+
+/* The name as it is written, unless it is that of an IO command with the same opcode. */
+static struct slice op_name_of(const struct jsonl_cmd *c, u32 flags)
+{
+	static const struct slice admin = { "admin", 5 };
+
+	if ((flags & NVME_ADMIN) &&
+	    (slice_is(c->op_name, "read") || slice_is(c->op_name, "write") || slice_is(c->op_name, "flush")))
+		return admin;
+	return c->op_name;
+}
+
+struct cmd_refs {
+	u32 dev, task, name, key;
+};
+
+static int resolve(struct model *m, const struct jsonl_cmd *c, u32 flags, struct cmd_refs *refs)
+{
+	struct device_id id = { .dev = c->dev, .rdev = c->rdev, .nsid = c->nsid, .name = c->disk };
+	int ret = find_device(m, &id, &refs->dev);
+
+	refs->task = NONE;
+	if (!ret && (c->tid || c->pid || c->comm.n))
+		ret = find_task_row(m, c->tid, c->pid, c->comm, c->ts_ns, &refs->task);
+	if (!ret)
+		ret = intern_word(m, op_name_of(c, flags), &refs->name);
+	if (!ret)
+		ret = intern(m, c->key_hex, &refs->key);
+	return ret;
+}
+
+static int put_cmd(struct input *in, const struct jsonl_cmd *c)
+{
+	struct cmd_table *t = &in->m->cmd;
+	u32 flags = cmd_flags_of(c), i = t->n;
+	bool no_extent = (flags & NVME_ADMIN) || (is_tracepoint_line(c) && !nvme_op_has_nlb(c->opcode));
+	struct cmd_refs refs;
+	int ret = cmd_room(t);
+
+	if (!ret)
+		ret = resolve(in->m, c, flags, &refs);
+	if (ret)
+		return ret;
+	t->ts_ns[i] = c->ts_ns;
+	t->lat_ns[i] = NO_LAT;
+	t->user_data[i] = c->user_data;
+	t->slba[i] = flags & CMD_HAS_KEY ? c->value_len | (u64)c->key_len << 32 : flags & CMD_HAS_SLBA ? c->slba : 0;
+	t->bytes[i] = no_extent && is_tracepoint_line(c) ? 0 : c->bytes;
+	t->nlb[i] = no_extent ? 0 : c->nlb;
+	t->wait_ns[i] = c->wait_ns;
+	t->dev[i] = refs.dev;
+	t->nsid[i] = c->nsid;
+	t->tid[i] = c->tid;
+	t->task[i] = refs.task;
+	t->name[i] = refs.name;
+	t->key[i] = refs.key;
+	t->flags[i] = flags;
+	t->status[i] = c->refused ? c->status : 0;
+	t->hwq[i] = c->hwq;
+	t->cid[i] = c->cid;
+	t->opcode[i] = c->opcode;
+	t->attempts[i] = MAX(c->attempts, 1);
+	t->op[i] = NONE;
+	t->n++;
+	in->n.commands++;
+	return 0;
+}
+
+static int put_cmp(struct input *in, const struct jsonl_cmp *c)
+{
+	struct cmp_row row = {
+		.ts_ns = c->ts_ns,
+		.lat_ns = (u64)c->lat_ns,
+		.user_data = c->user_data,
+		.dev = NONE,
+		.hwq = c->hwq,
+		.cid = c->cid,
+		.status = c->status,
+		.identity = (c->has & HAS_USER_DATA ? ID_USER_DATA : 0) |
+			    ((c->has & HAS_QUEUE) && c->hwq != UINT16_MAX ? ID_QUEUE : 0),
+		.has_lat = c->has & HAS_LAT,
+		.blk_status = !(c->has & HAS_STATUS),
+	};
+	struct device_id id = { .dev = c->dev, .name = c->disk };
+	int ret = 0;
+
+	if (id.dev || id.name.n) {
+		ret = find_device(in->m, &id, &row.dev);
+		row.identity |= ID_DEV;
+	}
+	in->n.completions++;
+	return ret ? ret : add_cmp(in->m, &row);
+}
+
+static int put_kvio_meta(struct input *in, const struct jsonl_kvio_meta *k)
+{
+	struct sem_meta *s = &in->m->sem_meta;
+	int ret;
+
+	if (s->present)
+		return 0;
+	s->present = true;
+	s->kvio_schema = k->kvio_schema;
+	s->block_align = k->block_align;
+	s->header_bytes = k->header_bytes;
+	s->max_data_transfer_size = k->max_data_transfer_size;
+	s->slot_bytes = k->slot_bytes;
+	s->capacity_bytes = k->capacity_bytes;
+	ret = intern(in->m, k->hostname, &s->hostname);
+	if (!ret)
+		ret = intern(in->m, k->device_path, &s->device_path);
+	return ret ? ret : intern(in->m, k->io_engine, &s->io_engine);
+}
+
+static int put_op(struct input *in, const struct jsonl_op *o)
+{
+	struct model *m = in->m;
+	struct op_table *t = &m->op;
+	u32 i = t->n;
+	int ret = op_room(t);
+
+	if (ret)
+		return ret;
+	t->trace_id[i] = o->trace_id;
+	t->start_ns[i] = o->start_ns;
+	t->end_ns[i] = o->end_ns;
+	t->bytes[i] = o->bytes;
+	t->slot_offset[i] = o->slot_offset;
+	t->pid[i] = o->pid;
+	t->flags[i] =
+		(o->has_start ? OP_HAS_START : 0) | (o->has_slot ? OP_HAS_SLOT : 0) | (o->has_pid ? OP_HAS_PID : 0);
+	t->first_cmd[i] = NONE;
+	t->n_cmds[i] = t->occurrence[i] = 0;
+	t->n_occurrences[i] = 1;
+	if (intern_word(m, o->op, &t->name[i]) || intern(m, o->key, &t->key[i]) ||
+	    intern(m, o->key_hex, &t->key_hex[i]) || intern_word(m, o->part, &t->part[i]) ||
+	    intern_word(m, o->error, &t->error[i]) || intern_word(m, o->instance, &t->instance[i]))
+		return -ENOMEM;
+	t->n++;
+	in->n.semantic++;
+	return 0;
+}
+
+static void put_loss(struct input *in, const struct jsonl_loss *l, enum jsonl_kind kind)
+{
+	in->n.other++;
+	if (kind == JSONL_DROPS) {
+		in->closed = true;
+		in->drops += l->ring_full;
+		return;
+	}
+	/* Of running accounts the last one counts, and none after the footer. */
+	if (in->footer)
+		return;
+	if (kind == JSONL_FOOTER)
+		in->footer = in->closed = true;
+	in->account = (struct account){
+		.present = true,
+		.complete = kind == JSONL_FOOTER && l->complete,
+		.seen = l->seen,
+		.stored = l->stored,
+		.ring_full = l->ring_full,
+		.map_full = l->map_full,
+		.hook_missed = l->hook_missed,
+		.filtered = l->filtered,
+		.in_flight = l->in_flight,
+	};
+}
+
+/* The head of a capture: the only nested line. */
+static int put_capture_meta(struct input *in, const char *line, size_t n)
+{
+	json_t *doc = json_loadb(line, n, 0, NULL);
+	int ret = doc ? load_meta(in, doc) : -EBADMSG;
+
+	json_decref(doc);
+	return ret;
+}
+
+static int put_record(struct input *in, const struct jsonl_rec *rec, const char *line, size_t n)
+{
+	switch (rec->kind) {
+	case JSONL_NVME_CMD:
+		return put_cmd(in, &rec->cmd);
+	case JSONL_NVME_CMP:
+		return put_cmp(in, &rec->cmp);
+	case JSONL_SEMANTIC:
+		return put_op(in, &rec->op);
+	case JSONL_CLOCK_ANCHOR:
+		in->n.anchors++;
+		return add_anchor(in->m, rec->anchor.monotonic_ns, rec->anchor.realtime_ns, rec->anchor.uncertainty_ns);
+	case JSONL_CQ_OVERFLOW:
+		in->n.other++;
+		in->overflows++;
+		return add_overflow(in->m, rec->overflow.ts_ns, rec->overflow.user_data, rec->overflow.res);
+	case JSONL_DROPS:
+	case JSONL_LOSS:
+	case JSONL_FOOTER:
+		put_loss(in, &rec->loss, rec->kind);
+		return 0;
+	case JSONL_CAPTURE_META:
+		return put_capture_meta(in, line, n);
+	case JSONL_KVIO_META:
+		return put_kvio_meta(in, &rec->kvio_meta);
+	case JSONL_SERVING:
+		in->n.serving++;
+		in->n.other++;
+		return 0;
+	default:
+		in->n.unknown++;
+		in->n.other++;
+		return 0;
+	}
+}
+
+static bool of_application(enum jsonl_kind kind)
+{
+	return kind == JSONL_SEMANTIC || kind == JSONL_KVIO_META;
+}
+
+static bool of_tracer(enum jsonl_kind kind)
+{
+	return kind != JSONL_UNKNOWN && kind != JSONL_SERVING && !of_application(kind);
+}
+
+/* One line.  0 also when it is malformed, which is counted; -errno. */
+static int load_line(struct input *in, const char *line, size_t n)
+{
+	struct jsonl_rec rec;
+	int ret;
+
+	in->n.crlf |= n && line[n - 1] == '\r';
+	if (ndjson_blank(line, n))
+		return 0;
+	ret = jsonl_read(in->m->loading->reader, line, n, &rec);
+	if (!ret) {
+		ret = put_record(in, &rec, line, n);
+		if (!ret) {
+			in->semantic |= of_application(rec.kind);
+			in->device |= of_tracer(rec.kind);
+		}
+	}
+	if (!ret || ret == -ENOMEM)
+		return ret;
+	in->n.malformed++;
+	if (!in->n.first_bad_line)
+		in->n.first_bad_line = in->n.lines;
+	if (in->n.malformed >= GIVE_UP && !in->semantic && !in->device && !in->n.other)
+		return -EBADMSG;
+	return 0;
+}
+
+/* The whole lines of [*p, end), which is moved behind them. */
+static int load_lines(struct input *in, const char **p, const char *end)
+{
+	struct slice line;
+	int ret = 0;
+
+	if (!in->n.lines && *p < end) {
+		size_t bom = ndjson_bom(*p, (size_t)(end - *p));
+
+		in->n.bom |= bom != 0;
+		*p += bom;
+	}
+	while (!ret && ndjson_line(p, end, &line)) {
+		in->n.lines++;
+		ret = load_line(in, line.p, line.n);
+	}
+	return ret;
+}
+
+/* What stands behind the last newline: a record whose newline is missing, or a cut one. */
+static int load_tail(struct input *in, const char *p, size_t n)
+{
+	u64 malformed = in->n.malformed;
+	int ret;
+
+	if (ndjson_blank(p, n))
+		return 0;
+	in->n.lines++;
+	ret = load_line(in, p, n);
+	if (ret || in->n.malformed == malformed)
+		return ret;
+	in->n.malformed--;
+	if (in->n.first_bad_line == in->n.lines)
+		in->n.first_bad_line = 0;
+	in->n.tail_cut = true;
+	return 0;
+}
+
+int load_text(struct input *in, const char *text, size_t n)
+{
+	const char *p = n ? text : "", *end = p + n;
+	int ret = load_lines(in, &p, end);
+
+	return ret ? ret : load_tail(in, p, (size_t)(end - p));
+}
+
+/* A buffer over the input whose unread part begins with a line. */
+struct window {
+	char *buf;
+	size_t n, cap;
+	bool skipping; /* inside a line that is too long */
+};
+
+/* Reads behind what is there.  0 at the end, 1, -errno. */
+static int window_fill(struct window *w, struct zin *z)
+{
+	ssize_t got;
+
+	if (w->cap - w->n < READ_BYTES) {
+		char *buf = realloc(w->buf, w->cap + MAX(w->cap, READ_BYTES));
+
+		if (!buf)
+			return -ENOMEM;
+		w->buf = buf;
+		w->cap += MAX(w->cap, READ_BYTES);
+	}
+	got = zin_read(z, w->buf + w->n, READ_BYTES);
+	if (got <= 0)
+		return (int)got;
+	w->n += (size_t)got;
+	return 1;
+}
+
+/* Forgets the line in the window: it has no end within reason. */
+static void window_drop(struct window *w, struct input *in)
+{
+	w->n = 0;
+	if (w->skipping)
+		return;
+	w->skipping = true;
+	in->n.malformed++;
+	if (!in->n.first_bad_line)
+		in->n.first_bad_line = in->n.lines + 1;
+}
+
+static int load_window(struct window *w, struct input *in)
+{
+	const char *p = w->buf, *end = w->buf + w->n;
+	int ret;
+
+	if (w->skipping) {
+		const char *nl = memchr(p, '\n', w->n);
+
+		if (!nl) {
+			w->n = 0;
+			return 0;
+		}
+		p = nl + 1;
+		in->n.lines++;
+		w->skipping = false;
+	}
+	ret = load_lines(in, &p, end);
+	w->n = (size_t)(end - p);
+	memmove(w->buf, p, w->n);
+	if (!ret && w->n > MAX_LINE)
+		window_drop(w, in);
+	return ret;
+}
+
+int load_jsonl(struct input *in, struct zin *z)
+{
+	struct window w = {};
+	int ret;
+
+	while ((ret = window_fill(&w, z)) > 0) {
+		ret = load_window(&w, in);
+		if (ret)
+			break;
+	}
+	if (!ret && w.n)
+		ret = load_tail(in, w.buf, w.n);
+	free(w.buf);
+	return ret;
+}

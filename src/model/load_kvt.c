@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The binary capture into the tables. */
+#include <errno.h>
+#include <string.h>
+
+#include "capture/kvt.h"
+#include "capture/nvme_names.h"
+#include "lib/buf.h"
+#include "model/tables.h"
+
+static struct slice word(const char *s)
+{
+	return (struct slice){ s, strlen(s) };
+}
+
+static u32 flags_of(const struct ev_nvme *e)
+{
+	u32 flags = e->flags;
+
+	if (e->hwq != UINT16_MAX)
+		flags |= CMD_HAS_QUEUE;
+	if (e->status)
+		flags |= CMD_FAILED;
+	if (e->kind == EV_NVME && !(e->flags & NVME_ADMIN) && nvme_op_has_slba(e->opcode))
+		flags |= CMD_HAS_SLBA;
+	return flags;
+}
+
+static const char *name_of(const struct ev_nvme *e)
+{
+	if (e->flags & NVME_ADMIN)
+		return "admin";
+	return e->kind == EV_NVME_KV ? nvme_kv_op_name(e->opcode) : nvme_op_name(e->opcode);
+}
+
+/* The key as hex text. */
+static int key_of(struct model *m, const struct ev_nvme_kv *e, u32 *id)
+{
+	static const char digits[] = "0123456789abcdef";
+	size_t n = MIN(e->cmd.slba >> 32 & 0xff, sizeof(e->key)), i;
+	char hex[2 * sizeof(e->key)];
+
+	for (i = 0; i < n; i++) {
+		hex[2 * i] = digits[e->key[i] >> 4];
+		hex[2 * i + 1] = digits[e->key[i] & 15];
+	}
+	return intern(m, (struct slice){ hex, 2 * n }, id);
+}
+
+/* A command whose clock ran backwards has the wrapped difference. */
+static u64 latency_of(struct model *m, const struct ev_nvme *e, u32 *flags)
+{
+	if (e->flags & NVME_IN_FLIGHT)
+		return NO_LAT;
+	if ((s64)e->lat_ns >= 0)
+		return e->lat_ns;
+	*flags |= CMD_NEGATIVE;
+	m->dev_in.negative_latency++;
+	return 0;
+}
+
+static int put_nvme(struct input *in, const struct ev_nvme_kv *kv)
+{
+	const struct ev_nvme *e = &kv->cmd;
+	struct cmd_table *t = &in->m->cmd;
+	struct device_id id = { .dev = e->dev, .nsid = e->nsid };
+	u32 flags = flags_of(e), dev, name, key = 0, i = t->n;
+	int ret = cmd_room(t);
+
+	if (!ret)
+		ret = find_device(in->m, &id, &dev);
+	if (!ret)
+		ret = intern_word(in->m, word(name_of(e)), &name);
+	if (!ret && e->kind == EV_NVME_KV)
+		ret = key_of(in->m, kv, &key);
+	if (ret)
+		return ret;
+	t->ts_ns[i] = e->ts_ns;
+	t->lat_ns[i] = latency_of(in->m, e, &flags);
+	t->user_data[i] = e->flags & NVME_PASSTHROUGH ? e->user_data : 0;
+	t->slba[i] = e->kind == EV_NVME_KV || (flags & CMD_HAS_SLBA) ? e->slba : 0;
+	t->bytes[i] = e->bytes;
+	t->nlb[i] = (flags & CMD_HAS_SLBA) && nvme_op_has_nlb(e->opcode) ? e->nlb + 1u : 0;
+	t->wait_ns[i] = e->wait_ns;
+	t->dev[i] = dev;
+	t->nsid[i] = e->nsid;
+	t->tid[i] = e->tid;
+	t->task[i] = NONE;
+	t->name[i] = name;
+	t->key[i] = key;
+	t->flags[i] = flags | (key ? CMD_HAS_KEY : 0);
+	t->status[i] = e->status;
+	t->hwq[i] = e->hwq;
+	t->cid[i] = e->cid;
+	t->opcode[i] = e->opcode;
+	t->attempts[i] = MAX(e->attempts, 1);
+	t->op[i] = NONE;
+	t->n++;
+	in->n.commands++;
+	in->n.completions += !(e->flags & NVME_IN_FLIGHT);
+	return 0;
+}
+
+static int put_disk(struct input *in, const struct ev_disk *e)
+{
+	struct device_id id = { .dev = e->dev,
+				.nsid = e->nsid,
+				.name = { e->name, strnlen(e->name, sizeof(e->name)) } };
+	struct device *d;
+	u32 i;
+	int ret = find_device(in->m, &id, &i);
+
+	if (ret)
+		return ret;
+	d = &in->m->device[i];
+	if (e->csi != 0xff)
+		d->csi = e->csi;
+	if (e->lba_bytes) {
+		d->lba_bytes = e->lba_bytes;
+		d->ms = e->ms;
+	}
+	return 0;
+}
+
+static void put_loss(struct input *in, const struct ev_loss *e)
+{
+	in->n.other++;
+	in->account = (struct account){
+		.present = true,
+		.seen = e->seen,
+		.stored = e->stored,
+		.ring_full = e->ring_full,
+		.map_full = e->map_full,
+		.hook_missed = e->hook_missed,
+		.filtered = e->filtered,
+	};
+}
+
+union record {
+	struct ev_nvme_kv nvme;
+	struct ev_cq_overflow overflow;
+	struct ev_task task;
+	struct ev_disk disk;
+	struct ev_clock clock;
+	struct ev_loss loss;
+};
+
+static int put_record(struct input *in, u8 kind, const union record *r)
+{
+	switch (kind) {
+	case EV_NVME:
+	case EV_NVME_KV:
+		return put_nvme(in, &r->nvme);
+	case EV_CQ_OVERFLOW:
+		in->n.other++;
+		return add_overflow(in->m, r->overflow.ts_ns, r->overflow.user_data, r->overflow.res);
+	case EV_TASK:
+		return add_task(in->m, r->task.tid, r->task.pid,
+				(struct slice){ r->task.comm, strnlen(r->task.comm, sizeof(r->task.comm)) },
+				r->task.ts_ns);
+	case EV_DISK:
+		return put_disk(in, &r->disk);
+	case EV_CLOCK:
+		in->n.anchors++;
+		return add_anchor(in->m, r->clock.monotonic_ns, r->clock.realtime_ns, r->clock.uncertainty_ns);
+	case EV_LOSS:
+		put_loss(in, &r->loss);
+		return 0;
+	default:
+		in->n.other++;
+		in->n.unknown++;
+		return 0;
+	}
+}
+
+/* Records of another minor version are shorter or longer than ours. */
+static int put_chunk(struct input *in, const struct kvt_chunk *c)
+{
+	const u8 *p = c->records;
+	union record r;
+	u32 i;
+	int ret = 0;
+
+	memset(&r, 0, sizeof(r));
+	for (i = 0; !ret && i < c->n; i++, p += c->record_bytes) {
+		memcpy(&r, p, MIN(c->record_bytes, sizeof(r)));
+		r.nvme.cmd.kind = c->type;
+		ret = put_record(in, c->type, &r);
+	}
+	return ret;
+}
+
+static void put_footer(struct input *in, const json_t *doc)
+{
+	in->closed = in->footer = true;
+	in->account = (struct account){
+		.present = true,
+		.complete = !json_is_false(json_object_get(doc, "complete")),
+		.seen = doc_u64(doc, "seen"),
+		.stored = doc_u64(doc, "stored"),
+		.ring_full = doc_u64(doc, "ring_full"),
+		.map_full = doc_u64(doc, "map_full"),
+		.hook_missed = doc_u64(doc, "hook_missed"),
+		.filtered = doc_u64(doc, "filtered"),
+		.in_flight = doc_u64(doc, "in_flight"),
+	};
+}
+
+static ssize_t read_input(void *arg, void *buf, size_t n)
+{
+	return zin_read(arg, buf, n);
+}
+
+static int load_chunk(struct input *in, const struct kvt_chunk *c)
+{
+	if (c->type == KVT_META)
+		return load_meta(in, c->doc);
+	if (c->type == KVT_FOOTER)
+		put_footer(in, c->doc);
+	return c->records ? put_chunk(in, c) : 0;
+}
+
+int load_kvt(struct input *in, struct zin *z)
+{
+	struct kvt_reader *r;
+	struct kvt_chunk c;
+	int ret = kvt_reader_open(&r, read_input, z);
+
+	if (ret)
+		return ret;
+	in->device = true;
+	while ((ret = kvt_next(r, &c)) > 0) {
+		ret = load_chunk(in, &c);
+		if (ret)
+			break;
+	}
+	if (!ret && !kvt_complete(r)) {
+		in->n.input_cut = true;
+		ret = intern(in->m, word(kvt_defect(r)), &in->account.defect);
+	}
+	kvt_reader_close(r);
+	return ret;
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A capture in columns.  Every file kind is loaded into the same tables, a
+ * join adds index columns, and all outputs read only these, so that a number
+ * can never differ between two of them.
+ *
+ * Times are u64 nanoseconds of CLOCK_MONOTONIC.  Strings are ids of the pool
+ * (0 = absent).  Index columns hold NONE where there is nothing.
+ */
+#ifndef KVIO_MODEL_H
+#define KVIO_MODEL_H
+
+#include "capture/event.h"
+#include "lib/str.h"
+#include "lib/types.h"
+
+#define NONE   UINT32_MAX
+#define NO_LAT UINT64_MAX /* lat_ns of a command without a completion */
+
+/* What a command does, whatever the command set calls it. */
+enum role {
+	ROLE_WRITES, /* write, KV store */
+	ROLE_READS,  /* read, KV retrieve */
+	ROLE_OTHER,  /* flush, delete, exist, dsm, ... */
+	ROLE_UNTAGGED,
+	N_ROLES
+};
+
+enum cmd_flags {
+	/* The low bits are enum ev_nvme_flags. */
+	CMD_HAS_SLBA = 1 << 8,
+	CMD_HAS_KEY = 1 << 9,
+	CMD_HAS_QUEUE = 1 << 10,  /* hwq and cid are known */
+	CMD_REISSUED = 1 << 11,	  /* a first attempt: its re-issue is another row; in no total */
+	CMD_FAILED = 1 << 12,	  /* status or err is not zero */
+	CMD_HEADER = 1 << 13,	  /* after the join: the header write of a store */
+	CMD_NEGATIVE = 1 << 14,	  /* its completion is earlier than itself: lat_ns is clamped to 0 */
+	CMD_BLK_STATUS = 1 << 15, /* status is a blk_status_t: all that the older passthrough monitor tells */
+};
+
+/* Commands, sorted by (ts_ns, content): the order of the input has no say. */
+struct cmd_table {
+	u32 n, cap;
+	u64 *ts_ns;
+	u64 *lat_ns; /* NO_LAT = no completion found */
+	u64 *user_data;
+	u64 *slba;    /* with CMD_HAS_SLBA an LBA; with CMD_HAS_KEY value length | key length << 32 */
+	u32 *bytes;   /* data length without metadata; measured by the tracer or declared by the command */
+	u32 *nlb;     /* one-based; 0 = unknown */
+	u32 *wait_ns; /* entry to issue, 0 when unknown */
+	u32 *dev;     /* index into devices */
+	u32 *nsid;
+	u32 *tid;
+	u32 *task; /* index into tasks or NONE */
+	u32 *name; /* op name: "read", "store", ... */
+	u32 *key;  /* hex text, or 0 */
+	u32 *flags;
+	u16 *status; /* NVMe status; errno when refused; blk_status_t with CMD_BLK_STATUS */
+	u16 *hwq;
+	u16 *cid;
+	u8 *opcode;
+	u8 *attempts;
+	/* Joins */
+	u32 *op; /* semantic operation it belongs to, or NONE */
+};
+
+/* Semantic operations of the application, in file order. */
+struct op_table {
+	u32 n, cap;
+	u64 *trace_id;
+	u64 *start_ns; /* equal to end_ns when the record has no start */
+	u64 *end_ns;
+	u64 *bytes;
+	u64 *slot_offset;
+	u32 *name; /* store, load, delete */
+	u32 *key;
+	u32 *key_hex;
+	u32 *part;
+	u32 *error;
+	u32 *instance;
+	u32 *pid;
+	u32 *flags; /* enum op_flags */
+	/* Derived by the join */
+	u32 *first_cmd; /* first row in cmd_order of its commands, NONE = no command */
+	u32 *n_cmds;
+	u32 *occurrence; /* n-th operation of this trace id */
+	u32 *n_occurrences;
+};
+
+enum op_flags {
+	OP_HAS_START = 1 << 0,
+	OP_HAS_SLOT = 1 << 1,
+	OP_HAS_PID = 1 << 2,
+	OP_LATE_CMD = 1 << 3, /* its last command is later than its end: a clock anomaly */
+};
+
+struct device {
+	u32 name; /* nvme0n1; "" when unknown */
+	u32 dev;  /* kernel device number of the block disk, 0 unknown */
+	u32 rdev; /* kernel device number of the char device, 0 unknown */
+	u32 nsid;
+	u32 lba_bytes; /* 0 = unknown */
+	u32 ms;
+	u32 max_transfer_bytes;
+	u8 csi;
+	bool lba_assumed; /* not measured: from a flag or from bytes / nlb */
+};
+
+struct task {
+	u32 tid, pid;
+	u32 comm;
+	u64 since_ns;
+};
+
+struct overflow {
+	u64 ts_ns, user_data;
+	s32 res;
+};
+
+struct anchor {
+	u64 monotonic_ns, realtime_ns;
+	u32 uncertainty_ns;
+};
+
+/* The account of one input: seen = stored + in flight + dropped + filtered. */
+struct account {
+	bool present;  /* the capture has one */
+	bool complete; /* the capture was ended properly */
+	u64 seen, stored, ring_full, map_full, hook_missed, filtered;
+	u64 in_flight; /* not completed when the recording ended */
+	u32 defect;    /* why the file is not whole ("no footer at byte N", ...), or 0 */
+};
+
+/* What was read, and what could not be. */
+struct input_counts {
+	u64 lines;	    /* of text, blank ones too */
+	u64 malformed;	    /* whole lines or records that could not be read */
+	u64 first_bad_line; /* 0 = none */
+	bool tail_cut;	    /* the last line has no end and is not valid JSON; it is not in malformed */
+	bool input_cut;	    /* compressed data or .kvt blocks end early; what was before is loaded */
+	bool bom, crlf;	    /* the text has a byte order mark, or lines that end in CR LF */
+	u64 commands;	    /* rows; superseded snapshots are counted apart */
+	u64 completions, semantic, anchors;
+	u64 snapshots; /* of commands in flight, superseded by the command or by a later snapshot */
+	u64 other;     /* all other records: overflows, drops, losses, serving spans, unknown kinds */
+	u64 serving;   /* of these, serving spans */
+	u64 unknown;   /* of these, kinds that are not ours */
+	u64 unpaired_completions;
+	u64 negative_latency;
+};
+
+/* How commands found their operation. */
+enum join_kind { JOIN_NONE, JOIN_TRACE_ID };
+
+struct model {
+	struct strpool strings;
+	struct cmd_table cmd;
+	struct op_table op;
+	u32 *cmd_order; /* the commands of one operation are consecutive here, in time order */
+	struct device *device;
+	u32 n_devices;
+	struct task *task;
+	u32 n_tasks;
+	struct overflow *overflow;
+	u32 n_overflows;
+	struct anchor *anchor;
+	u32 n_anchors;
+	struct account account;
+	struct input_counts sem_in, dev_in;
+	/* kvio_meta of the semantic stream; strings 0, numbers 0 when absent */
+	struct sem_meta {
+		bool present;
+		u32 hostname, device_path, io_engine;
+		u64 kvio_schema, block_align, header_bytes, max_data_transfer_size, slot_bytes, capacity_bytes;
+	} sem_meta;
+	/* Join results */
+	enum join_kind join;
+	u64 dup_trace_ids; /* operations beyond the first per id */
+	u32 n_instances;   /* distinct producers in the semantic stream */
+	u32 lba_bytes;	   /* used for header detection */
+	bool lba_inferred; /* differs from what the capture or the user said */
+	u32 n_stores, n_header_cmds;
+	u64 clock_anomalies;
+	struct loading *loading; /* private, from the first load to model_finish() */
+};
+
+/* An empty model, to be filled by the loaders. */
+void model_init(struct model *m);
+void model_free(struct model *m);
+
+/*
+ * Loads one input file of any kind (.kvt, JSON lines; plain, gzip, zstd; "-"
+ * is stdin), told apart by content.  Records of every kind found go into their
+ * tables; the counts into sem_in (semantic records) or dev_in.  May be called
+ * several times before model_finish(), also with several captures: their
+ * accounts add up.
+ * Returns 0 or -errno; -EBADMSG when the file is no capture of any kind.
+ * After an error the model can only be freed.
+ */
+int model_load(struct model *m, const char *path);
+/* The same from n bytes of uncompressed JSON lines. */
+int model_load_text(struct model *m, const char *text, size_t n);
+
+/*
+ * After all loads: sorts the commands by time, drops superseded snapshots,
+ * pairs completions exactly (by user_data or hwq + cid, the device, and
+ * ts - lat_ns; by order only where the capture has no lat_ns), marks re-issues
+ * and failures, and names the LBA size of devices that have none from their
+ * transfers (lba_assumed).  Devices and tasks are sorted, too.
+ * Returns 0 or -ENOMEM.
+ */
+int model_finish(struct model *m);
+
+struct join_options {
+	u32 lba_bytes; /* 0 = take it from the device or infer it */
+};
+
+/*
+ * Ties commands to operations by user_data >> 32, then fills the derived
+ * columns.  First attempts have their `op`, but are not in cmd_order.  May be
+ * called again with other options.  Returns 0 or -ENOMEM.
+ */
+int model_join(struct model *m, const struct join_options *o);
+
+/* Role by op name and tag; see enum role. */
+enum role cmd_role(const struct model *m, u32 cmd);
+/* The trace id in user_data, 0 = untagged. */
+static inline u64 cmd_trace_id(const struct model *m, u32 i)
+{
+	return m->cmd.user_data[i] >> 32;
+}
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the model share and nobody else includes. */
+#ifndef KVIO_MODEL_TABLES_H
+#define KVIO_MODEL_TABLES_H
+
+#include <jansson.h>
+
+#include "capture/jsonl_read.h"
+#include "lib/hash.h"
+#include "lib/zio.h"
+#include "model/model.h"
+
+/* clang-format off */
+#define CMD_COLUMNS(X) \
+	X(ts_ns) X(lat_ns) X(user_data) X(slba) X(bytes) X(nlb) X(wait_ns) X(dev) X(nsid) X(tid) X(task) X(name) X(key) \
+	X(flags) X(status) X(hwq) X(cid) X(opcode) X(attempts) X(op)
+#define OP_COLUMNS(X) \
+	X(trace_id) X(start_ns) X(end_ns) X(bytes) X(slot_offset) X(name) X(key) X(key_hex) X(part) X(error) X(instance) \
+	X(pid) X(flags) X(first_cmd) X(n_cmds) X(occurrence) X(n_occurrences)
+/* clang-format on */
+
+/* What a completion, or a command, is known by. */
+enum identity {
+	ID_USER_DATA = 1 << 0,
+	ID_QUEUE = 1 << 1,
+	ID_DEV = 1 << 2,
+	N_IDENTITIES = 1 << 3,
+};
+
+/* A completion record until it is paired.  The device is NONE without ID_DEV. */
+struct cmp_row {
+	u64 ts_ns, lat_ns, user_data;
+	u32 dev;
+	u16 hwq, cid, status;
+	u8 identity; /* enum identity */
+	bool has_lat : 1, blk_status : 1, paired : 1;
+};
+
+static inline int compare_u64(u64 a, u64 b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* The state of loading: gone after model_finish(). */
+struct loading {
+	struct cmp_row *cmp;
+	u32 n_cmps, cap_cmps;
+	struct map64 device_at;	    /* see device_key() */
+	struct map64 task_at;	    /* hash of (tid, pid, comm) -> index */
+	u32 last_device, last_task; /* the previous line's, or NONE */
+	u32 word[64];		    /* strings lately interned, by hash */
+	u32 n_dev_files;
+	u32 cap_devices, cap_tasks, cap_overflows, cap_anchors;
+	struct jsonl_reader *reader;
+};
+
+/* One input being loaded. */
+struct input {
+	struct model *m;
+	struct input_counts n;
+	struct account account;
+	bool closed; /* a footer or the older drops line was seen */
+	bool footer; /* ... the footer */
+	u64 drops;   /* sum of older drops lines */
+	u64 overflows;
+	bool semantic; /* has records of the application */
+	bool device;   /* has records of a tracer */
+};
+
+/* model.c: tables.  0 or -ENOMEM. */
+int loading_start(struct model *m);
+void loading_free(struct model *m);
+int cmd_room(struct cmd_table *t);
+int op_room(struct op_table *t);
+/* Makes room for element n in the array whose pointer is at `array`. */
+int grow(void *array, u32 *cap, u32 n, size_t size);
+/* Keeps the n rows of `order`, in its order. */
+int cmd_permute(struct cmd_table *t, const u32 *order, u32 n);
+/* Puts the id of the bytes into *id; 0 for none.  `word` is for strings that repeat. */
+int intern(struct model *m, struct slice s, u32 *id);
+int intern_word(struct model *m, struct slice s, u32 *id);
+int add_cmp(struct model *m, const struct cmp_row *c);
+int add_anchor(struct model *m, u64 monotonic_ns, u64 realtime_ns, u32 uncertainty_ns);
+int add_overflow(struct model *m, u64 ts_ns, u64 user_data, s32 res);
+
+/* who.c: devices and tasks.  0 or -ENOMEM. */
+struct device_id {
+	u32 dev, rdev, nsid;
+	struct slice name;
+};
+int find_device(struct model *m, const struct device_id *id, u32 *index);
+int find_task_row(struct model *m, u32 tid, u32 pid, struct slice comm, u64 ts_ns, u32 *index);
+int add_task(struct model *m, u32 tid, u32 pid, struct slice comm, u64 since_ns);
+int sort_devices(struct model *m);
+int sort_tasks(struct model *m);
+static inline bool device_known(const struct device *d)
+{
+	return d->dev || d->rdev || d->name;
+}
+
+/* load*.c */
+int load_kvt(struct input *in, struct zin *z);
+int load_jsonl(struct input *in, struct zin *z);
+int load_text(struct input *in, const char *text, size_t n);
+int load_meta(struct input *in, const json_t *doc);
+/* A number of a document; 0 when it is absent, negative or none. */
+u64 doc_u64(const json_t *doc, const char *key);
+
+/*
+ * sort.c: the stable order of n rows.  *order is NULL when they are in order
+ * already, else the rows in their order, to be freed.  0 or -ENOMEM.
+ */
+typedef bool (*before_fn)(const void *arg, u32 a, u32 b);
+int sort_rows(u32 n, before_fn before, const void *arg, u32 **order);
+
+/* order.c, pair.c, reissue.c: steps of model_finish().  0 or -ENOMEM. */
+int sort_commands(struct model *m);
+int drop_snapshots(struct model *m);
+int pair_completions(struct model *m);
+int mark_reissued(struct model *m);
+
+#endif
