@@ -10,6 +10,7 @@
 #include "lib/str.h"
 
 const struct cmd *const commands[] = {
+	&cmd_completion, &cmd_doctor, &cmd_help, &cmd_perfetto, &cmd_record, &cmd_report, &cmd_smoke, &cmd_version,
 };
 const size_t n_commands = ARRAY_SIZE(commands);
 const char kvio_version[] = KVIO_VERSION;
@@ -20,6 +21,7 @@ static const struct alias {
 	const char *command;
 	const char *operand;
 } aliases[] = {
+	{ "kvio2perfetto", "perfetto", NULL },
 	{ "nvme_uring_cmd_monitor", "record", "uring-cmd" },
 	{ "nvme_uring_cmd_smoke", "smoke", NULL },
 };

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The figures of one or several captures for people (text) and for programs (JSON). */
+#ifndef KVIO_REPORT_H
+#define KVIO_REPORT_H
+
+#include "lib/buf.h"
+#include "model/measure.h"
+
+/* Version of the JSON layout: additions keep it, changes raise it. */
+#define REPORT_SCHEMA 1
+
+struct report_arm {
+	const char *label;
+	const struct model *m;
+	const struct measure *x;
+	const struct measure_ab *ab; /* against arm 0; NULL for arm 0 itself */
+};
+
+/* Plain text under 80 columns; verdict first, warnings before it. */
+void report_text(struct buf *out, const struct report_arm *arms, u32 n);
+
+/* { "LABEL": { ... }, ... } with times in nanoseconds. */
+void report_json(struct buf *out, const struct report_arm *arms, u32 n);
+
+/* True when the exit status is EXIT_INCOMPLETE: losses, damage, a cut end, or nothing in the capture. */
+bool report_incomplete(const struct measure *x);
+
+/* ---- shared wording ---- */
+
+/* What keeps the figures from being trusted, one sentence each. */
+struct report_warnings {
+	struct buf text; /* the sentences, each ended by NUL */
+	u32 n;
+};
+void report_warnings(struct report_warnings *out, const struct model *m, const struct health *h);
+
+/* The outcome in one sentence: QD~1 or pipelined, or what is missing. */
+void report_verdict(struct buf *out, const struct model *m, const struct measure *x);
+const char *report_qd1_word(enum qd1_verdict v);
+
+/* "load 9, store 9", sorted by name; "-" without operations */
+void report_op_counts(struct buf *out, const struct model *m);
+
+/* "83.4 us", "1.50 MiB"; see lib/human.h */
+void report_ns(struct buf *out, u64 ns);
+void report_bytes(struct buf *out, u64 bytes);
+
+/* Text of a capture without control characters, so that a terminal cannot be steered by it. */
+void report_safe(struct buf *out, const char *s, size_t n);
+
+#endif
