@@ -173,15 +173,15 @@ static void semantic_only(struct buf *out, const struct model *m, const struct m
 void report_verdict(struct buf *out, const struct model *m, const struct measure *x)
 {
 	static const char *const words[N_DIRS] = { "loads", "stores" };
-	u64 objects = x->objects_ok + x->objects_failed, with_cmds = 0, other = m->dev_in.other + m->sem_in.other;
+	u64 objects = x->objects_ok + x->objects_failed, with_cmds = 0, unknown = m->dev_in.unknown + m->sem_in.unknown;
 	bool any = false;
 	u32 i;
 	int d;
 
 	if (!x->cmd.n && !objects) {
 		buf_lit(out, "nothing recorded: 0 objects, 0 device commands");
-		if (other)
-			buf_printf(out, "; %llu other record%s", ULL(other), S(other));
+		if (unknown)
+			buf_printf(out, "; %llu record%s of a kind that is not read here", ULL(unknown), S(unknown));
 		return;
 	}
 	if (!x->cmd.n) {
