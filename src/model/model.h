@@ -14,8 +14,9 @@
 #include "lib/str.h"
 #include "lib/types.h"
 
-#define NONE   UINT32_MAX
-#define NO_LAT UINT64_MAX /* lat_ns of a command without a completion */
+#define NONE	  UINT32_MAX
+#define NO_LAT	  UINT64_MAX /* lat_ns of a command without a completion */
+#define NO_NUMBER UINT64_MAX
 
 /* What a command does, whatever the command set calls it. */
 enum role {
@@ -94,6 +95,26 @@ enum op_flags {
 	OP_LATE_CMD = 1 << 3, /* its last command is later than its end: a clock anomaly */
 };
 
+/* What a request of the serving engine took, in file order. */
+struct span_table {
+	u32 n, cap;
+	u64 *start_ns, *end_ns;
+	u32 *name;	 /* op, else name, else "request" */
+	u64 *tokens;	 /* NO_NUMBER = absent */
+	u32 *request_id; /* as text, 0 = absent */
+};
+
+/*
+ * Bytes of commands that lie in several objects, one row a command and
+ * operation, sorted by (cmd, op).  A command with rows here has the operation
+ * of most of its bytes in cmd.op.
+ */
+struct part_table {
+	u32 n, cap;
+	u32 *cmd, *op;
+	u32 *bytes;
+};
+
 struct device {
 	u32 name; /* nvme0n1; "" when unknown */
 	u32 dev;  /* kernel device number of the block disk, 0 unknown */
@@ -150,12 +171,32 @@ struct input_counts {
 };
 
 /* How commands found their operation. */
-enum join_kind { JOIN_NONE, JOIN_TRACE_ID };
+enum join_kind {
+	JOIN_NONE,
+	JOIN_TRACE_ID, /* user_data >> 32 */
+	JOIN_KEY,      /* the key in the command of a key-value namespace */
+	JOIN_OFFSET,   /* where and when: byte range of the slot, time window of the operation */
+	JOIN_AUTO,     /* in options only: the best that the captures allow */
+};
+
+/* How an offset join went; every command with a place is in one of the first four. */
+struct offset_account {
+	u64 unique, unique_bytes;	/* inside one object */
+	u64 cross, cross_bytes;		/* over several objects: see part_table */
+	u64 gap_spill, gap_spill_bytes; /* partly outside any object; the bytes are those outside */
+	u64 unmatched, unmatched_bytes; /* in no object of that time */
+	u64 no_place;			/* commands without an LBA */
+	u64 cookie_cmds;		/* attributed commands that have a trace id as well ... */
+	u64 agree;			/* ... which names the same operation */
+	u64 without_cookie;		/* attributed commands without a trace id */
+};
 
 struct model {
 	struct strpool strings;
 	struct cmd_table cmd;
 	struct op_table op;
+	struct span_table serving;
+	struct part_table part;
 	u32 *cmd_order; /* the commands of one operation are consecutive here, in time order */
 	struct device *device;
 	u32 n_devices;
@@ -175,6 +216,8 @@ struct model {
 	} sem_meta;
 	/* Join results */
 	enum join_kind join;
+	const char *join_why; /* static text: why this join ran */
+	struct offset_account offset;
 	u64 dup_trace_ids; /* operations beyond the first per id */
 	u32 n_instances;   /* distinct producers in the semantic stream */
 	u32 lba_bytes;	   /* used for header detection */
@@ -213,6 +256,7 @@ int model_finish(struct model *m);
 
 struct join_options {
 	u32 lba_bytes; /* 0 = take it from the device or infer it */
+	enum join_kind kind;
 };
 
 /*
