@@ -126,7 +126,7 @@ struct nvme_ns_head {
 
 /* Since 6.8 the format is the head's. */
 struct nvme_ns_head___format {
-	int lba_shift;
+	u32 lba_shift;
 	u16 ms;
 };
 
@@ -137,7 +137,7 @@ struct nvme_ns {
 };
 
 struct nvme_ns___format {
-	int lba_shift;
+	u32 lba_shift;
 	u16 ms;
 };
 
@@ -192,32 +192,23 @@ struct io_kiocb___tctx {
 	struct io_uring_task *tctx;
 };
 
-#pragma clang attribute pop
-
-/* Where a 128-byte SQE holds the NVMe command, and that command (kernel ABI). */
-#define SQE_CMD_OFFSET 48
-
+/* The command of the application (kernel ABI). */
 struct nvme_uring_cmd {
 	u8 opcode;
-	u8 flags;
-	u16 rsvd1;
 	u32 nsid;
 	u32 cdw2;
 	u32 cdw3;
-	u64 metadata;
-	u64 addr;
-	u32 metadata_len;
 	u32 data_len;
 	u32 cdw10;
 	u32 cdw11;
 	u32 cdw12;
-	u32 cdw13;
 	u32 cdw14;
 	u32 cdw15;
-	u32 timeout_ms;
-	u32 rsvd2;
 };
 
+#pragma clang attribute pop
+
+#define SQE_CMD_OFFSET 48		/* of the command in a 128-byte SQE */
 #define NVME_URING_CMD_IO_VEC_NR 0x81 /* low byte of the ioctl number */
 #define NVME_CSI_KV		 1
 

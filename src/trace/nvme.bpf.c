@@ -101,8 +101,20 @@ struct {
 } pid_filter SEC(".maps");
 
 /* Set by libbpf to the address, 0 where the kernel has no such function. */
+extern void *bpf_rdonly_cast(const void *obj, u32 btf_id) __ksym __weak;
 extern const void nvme_uring_cmd_end_io __ksym __weak;
 extern const void nvme_uring_cmd_end_io_meta __ksym __weak;
+
+/*
+ * A member behind a pointer that the verifier does not know.  With
+ * bpf_rdonly_cast (6.2) it is a plain load, which a kernel in confidentiality
+ * lockdown allows as well; before, a helper reads it.  The flag is constant, so
+ * only one of the two is ever verified.
+ */
+#define cast(type, p) ((type *)bpf_rdonly_cast(p, bpf_core_type_id_kernel(type)))
+#define peek(type, p, member) (cfg.can_cast ? cast(type, p)->member : BPF_CORE_READ((type *)(p), member))
+/* The same for types of the NVMe driver, whose ids count only when it is built in. */
+#define peek_nvme(type, p, member) (cfg.can_cast_nvme ? cast(type, p)->member : BPF_CORE_READ((type *)(p), member))
 
 /* Atomic, since a completion may interrupt us in the middle of an increment. */
 static __always_inline void count(enum counter c)
@@ -175,28 +187,31 @@ static __always_inline void who_is_current(struct who *w)
 /* The submitter, also when a worker thread issues for it. */
 static __always_inline void who_submitted(struct who *w, void *ioucmd)
 {
-	struct io_kiocb___task *old = ioucmd;
-	struct io_kiocb___tctx *now = ioucmd;
 	struct task_struct *t = NULL;
 
-	if (bpf_core_field_exists(old->task))
-		t = BPF_CORE_READ(old, task);
-	else if (bpf_core_field_exists(now->tctx))
-		t = BPF_CORE_READ(now, tctx, task);
+	if (bpf_core_field_exists(struct io_kiocb___task, task)) {
+		t = peek(struct io_kiocb___task, ioucmd, task);
+	} else if (bpf_core_field_exists(struct io_kiocb___tctx, tctx)) {
+		struct io_uring_task *tctx = peek(struct io_kiocb___tctx, ioucmd, tctx);
+
+		t = peek(struct io_uring_task, tctx, task);
+	}
 	who_is_current(w);
 	if (!t || (u64)t == bpf_get_current_task())
 		return;
 	w->task = t;
-	w->tid = BPF_CORE_READ(t, pid);
-	w->pid = BPF_CORE_READ(t, tgid);
+	w->tid = peek(struct task_struct, t, pid);
+	w->pid = peek(struct task_struct, t, tgid);
 }
 
 static __always_inline void comm_of(const struct who *w, char comm[16])
 {
-	if (w->task)
-		bpf_probe_read_kernel(comm, 16, &w->task->comm);
-	else
+	if (!w->task)
 		bpf_get_current_comm(comm, 16);
+	else if (cfg.can_cast)
+		__builtin_memcpy(comm, cast(struct task_struct, w->task)->comm, 16);
+	else
+		bpf_probe_read_kernel(comm, 16, &w->task->comm);
 }
 
 /*
@@ -249,16 +264,14 @@ static __always_inline bool task_wanted(const struct who *w)
 
 static __always_inline void format_of(struct ev_disk *e, struct nvme_ns *ns, struct nvme_ns_head *head)
 {
-	struct nvme_ns___format *old = (void *)ns;
-	struct nvme_ns_head___format *now = (void *)head;
-	int shift = 0;
+	u32 shift = 0;
 
-	if (bpf_core_field_exists(now->lba_shift)) {
-		shift = BPF_CORE_READ(now, lba_shift);
-		e->ms = BPF_CORE_READ(now, ms);
-	} else if (ns && bpf_core_field_exists(old->lba_shift)) {
-		shift = BPF_CORE_READ(old, lba_shift);
-		e->ms = BPF_CORE_READ(old, ms);
+	if (bpf_core_field_exists(struct nvme_ns_head___format, lba_shift)) {
+		shift = peek_nvme(struct nvme_ns_head___format, head, lba_shift);
+		e->ms = peek_nvme(struct nvme_ns_head___format, head, ms);
+	} else if (ns && bpf_core_field_exists(struct nvme_ns___format, lba_shift)) {
+		shift = peek_nvme(struct nvme_ns___format, ns, lba_shift);
+		e->ms = peek_nvme(struct nvme_ns___format, ns, ms);
 	}
 	e->lba_bytes = shift >= 9 && shift < 31 ? 1u << shift : 0;
 }
@@ -270,10 +283,13 @@ static __noinline int meet_disk(struct gendisk *gd, struct nvme_ns *ns, struct n
 	struct disk d = { .wanted = 1 };
 	struct disk_name key = {};
 
-	BPF_CORE_READ_INTO(&e.name, gd, disk_name);
+	if (cfg.can_cast)
+		__builtin_memcpy(e.name, cast(struct gendisk, gd)->disk_name, sizeof(e.name));
+	else
+		BPF_CORE_READ_INTO(&e.name, gd, disk_name);
 	if (head) {
-		e.csi = BPF_CORE_READ(head, ids.csi);
-		e.nsid = BPF_CORE_READ(head, ns_id);
+		e.csi = peek_nvme(struct nvme_ns_head, head, ids.csi);
+		e.nsid = peek_nvme(struct nvme_ns_head, head, ns_id);
 		format_of(&e, ns, head);
 	}
 	__builtin_memcpy(key.name, e.name, sizeof(key.name));
@@ -294,12 +310,12 @@ static __always_inline int disk_of(struct gendisk *gd, struct nvme_ns *ns, u32 d
 	d = bpf_map_lookup_elem(&disks, &dev);
 	if (d)
 		return d->wanted | d->kv << 1;
-	return meet_disk(gd, ns, ns ? BPF_CORE_READ(ns, head) : NULL, dev);
+	return meet_disk(gd, ns, ns ? peek_nvme(struct nvme_ns, ns, head) : NULL, dev);
 }
 
 static __always_inline u32 dev_of(struct gendisk *gd)
 {
-	return gd ? (u32)BPF_CORE_READ(gd, major) << 20 | BPF_CORE_READ(gd, first_minor) : 0;
+	return gd ? (u32)peek(struct gendisk, gd, major) << 20 | peek(struct gendisk, gd, first_minor) : 0;
 }
 
 /* ---- the driver ---- */
@@ -340,7 +356,7 @@ static __always_inline void take_entry(struct ev_nvme *c, u64 ioucmd)
 	struct entry *e = cfg.entry_probe ? bpf_map_lookup_elem(&entries, &ioucmd) : NULL;
 
 	if (!e) {
-		if (is_vec(BPF_CORE_READ((struct io_uring_cmd *)ioucmd, cmd_op)))
+		if (is_vec(peek(struct io_uring_cmd, (void *)ioucmd, cmd_op)))
 			c->flags |= NVME_VEC;
 		return;
 	}
@@ -388,10 +404,10 @@ int BPF_PROG(setup_cmd, struct request *req, struct nvme_command *cmd)
 	else
 		r.cmd.flags |= NVME_ADMIN;
 	if (is_passthrough(req)) {
-		struct io_kiocb *io = req->end_io_data;
+		void *io = req->end_io_data;
 
 		r.cmd.flags |= NVME_PASSTHROUGH;
-		r.cmd.user_data = BPF_CORE_READ(io, cqe.user_data);
+		r.cmd.user_data = peek(struct io_kiocb, io, cqe.user_data);
 		take_entry(&r.cmd, (u64)io);
 		who_submitted(&w, io);
 	} else if (cfg.passthrough_only) {
@@ -445,13 +461,13 @@ int BPF_PROG(complete_rq, struct request *req)
 {
 	u64 key = (u64)req;
 	struct ev_nvme_kv *r = bpf_map_lookup_elem(&inflight, &key);
-	struct nvme_request *pdu;
+	void *pdu;
 
 	if (!r)
 		return 0;
 	pdu = (void *)req + bpf_core_type_size(struct request);
 	r->cmd.lat_ns = bpf_ktime_get_ns() - r->cmd.ts_ns;
-	r->cmd.status = BPF_CORE_READ(pdu, status);
+	r->cmd.status = peek_nvme(struct nvme_request, pdu, status);
 	store(r);
 	bpf_map_delete_elem(&inflight, &key);
 	return 0;
@@ -483,36 +499,36 @@ static __always_inline int enter(struct io_uring_cmd *ioucmd, u32 issue_flags, u
 	return 0;
 }
 
+/* Where the application's command is: up to 6.2 a pointer to it, later the SQE that holds it. */
 static __always_inline const void *passthrough_command(struct io_uring_cmd *ioucmd)
 {
-	struct io_uring_cmd___cmd *old = (void *)ioucmd;
-	struct io_uring_cmd___sqe *now = (void *)ioucmd;
-
-	if (bpf_core_field_exists(now->sqe))
-		return (const void *)BPF_CORE_READ(now, sqe) + SQE_CMD_OFFSET;
-	if (bpf_core_field_exists(old->cmd))
-		return BPF_CORE_READ(old, cmd);
+	if (bpf_core_field_exists(struct io_uring_cmd___sqe, sqe))
+		return (const void *)peek(struct io_uring_cmd___sqe, ioucmd, sqe) + SQE_CMD_OFFSET;
+	if (bpf_core_field_exists(struct io_uring_cmd___cmd, cmd))
+		return peek(struct io_uring_cmd___cmd, ioucmd, cmd);
 	return NULL;
 }
 
 /* The command as the application wrote it, with its key in case it has one. */
 static __noinline int read_refused(struct ev_nvme_kv *r, struct io_uring_cmd *ioucmd)
 {
-	struct nvme_uring_cmd c = {};
+	const void *c = passthrough_command(ioucmd);
+	u32 cdw10 = peek_nvme(struct nvme_uring_cmd, c, cdw10), cdw11 = peek_nvme(struct nvme_uring_cmd, c, cdw11);
 
-	bpf_probe_read_kernel(&c, sizeof(c), passthrough_command(ioucmd));
-	fill_key(r, c.cdw2, c.cdw3, c.cdw14, c.cdw15);
-	fill_command(r, c.opcode, c.nsid, c.cdw10 | (u64)c.cdw11 << 32, c.cdw12);
-	r->cmd.bytes = c.data_len;
+	fill_key(r, peek_nvme(struct nvme_uring_cmd, c, cdw2), peek_nvme(struct nvme_uring_cmd, c, cdw3),
+		 peek_nvme(struct nvme_uring_cmd, c, cdw14), peek_nvme(struct nvme_uring_cmd, c, cdw15));
+	fill_command(r, peek_nvme(struct nvme_uring_cmd, c, opcode), peek_nvme(struct nvme_uring_cmd, c, nsid),
+		     cdw10 | (u64)cdw11 << 32, peek_nvme(struct nvme_uring_cmd, c, cdw12));
+	r->cmd.bytes = peek_nvme(struct nvme_uring_cmd, c, data_len);
 	r->cmd.flags = NVME_PASSTHROUGH | NVME_REFUSED;
 	r->cmd.hwq = 0xffff;
-	r->cmd.user_data = BPF_CORE_READ((struct io_kiocb *)ioucmd, cqe.user_data);
+	r->cmd.user_data = peek(struct io_kiocb, ioucmd, cqe.user_data);
 	return 0;
 }
 
 static __noinline int refused_disk(struct ev_nvme_kv *r, struct io_uring_cmd *ioucmd, u32 multipath)
 {
-	struct cdev *cdev = BPF_CORE_READ(ioucmd, file, f_inode, i_cdev);
+	void *cdev = ioucmd->file->f_inode->i_cdev;
 	struct nvme_ns_head *head;
 	struct nvme_ns *ns;
 	struct disk *known;
@@ -521,14 +537,14 @@ static __noinline int refused_disk(struct ev_nvme_kv *r, struct io_uring_cmd *io
 	if (!cdev)
 		return disk_of(NULL, NULL, 0);
 	if (!multipath) {
-		ns = (void *)cdev - bpf_core_field_offset(struct nvme_ns, cdev);
-		gd = BPF_CORE_READ(ns, disk);
+		ns = cdev - bpf_core_field_offset(struct nvme_ns, cdev);
+		gd = peek_nvme(struct nvme_ns, ns, disk);
 		r->cmd.dev = dev_of(gd);
 		return disk_of(gd, ns, r->cmd.dev);
 	}
 	/* No path was chosen yet: the disk is the head's. */
-	head = (void *)cdev - bpf_core_field_offset(struct nvme_ns_head, cdev);
-	gd = BPF_CORE_READ(head, disk);
+	head = cdev - bpf_core_field_offset(struct nvme_ns_head, cdev);
+	gd = peek_nvme(struct nvme_ns_head, head, disk);
 	r->cmd.dev = dev_of(gd);
 	known = r->cmd.dev ? bpf_map_lookup_elem(&disks, &r->cmd.dev) : NULL;
 	return known ? known->wanted | known->kv << 1 : meet_disk(gd, NULL, head, r->cmd.dev);

@@ -28,6 +28,7 @@ struct nvme_trace {
 	nvme_trace_fn fn;
 	void *arg;
 	struct facility facility[N_FACILITIES];
+	bool can_cast, can_cast_nvme; /* see nvme.bpf.c */
 	size_t n_facilities;
 };
 
@@ -89,6 +90,8 @@ static void choose(struct nvme_trace *t, const struct nvme_trace_options *o, con
 	if (!o->follow)
 		off(&f[F_FOLLOW], "not asked for");
 	t->n_facilities = N_FACILITIES;
+	t->can_cast = probe_has_builtin_func(p, "bpf_rdonly_cast");
+	t->can_cast_nvme = t->can_cast && probe_has_builtin_tracepoint(p, "nvme_setup_cmd");
 }
 
 static int set_up(struct nvme_trace *t, const struct nvme_trace_options *o)
@@ -112,6 +115,8 @@ static int set_up(struct nvme_trace *t, const struct nvme_trace_options *o)
 	cfg->passthrough_only = o->passthrough_only;
 	cfg->entry_probe = f[F_ENTRY].on || f[F_HEAD_ENTRY].on;
 	cfg->kv = o->kv;
+	cfg->can_cast = t->can_cast;
+	cfg->can_cast_nvme = t->can_cast_nvme;
 	cfg->filter_pid = o->n_pids || o->follow;
 	cfg->filter_comm = !!o->comm;
 	cfg->filter_disk = !!o->n_disks;

@@ -46,6 +46,8 @@ struct nvme_config {
 	u8 filter_pid;
 	u8 filter_comm;
 	u8 filter_disk;
+	u8 can_cast;	  /* the kernel has bpf_rdonly_cast ... */
+	u8 can_cast_nvme; /* ... and the NVMe driver built in */
 	char comm[16];
 };
 

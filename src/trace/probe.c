@@ -51,11 +51,16 @@ void probe_close(struct probe *p)
 	free(p);
 }
 
+static bool builtin(const struct probe *p, const char *name, u32 kind)
+{
+	return btf__find_by_name_kind(p->vmlinux, name, kind) > 0;
+}
+
 static bool has(const struct probe *p, const char *name, u32 kind)
 {
 	size_t i;
 
-	if (btf__find_by_name_kind(p->vmlinux, name, kind) > 0)
+	if (builtin(p, name, kind))
 		return true;
 	for (i = 0; i < ARRAY_SIZE(p->module); i++)
 		if (p->module[i] && btf__find_by_name_kind(p->module[i], name, kind) > 0)
@@ -68,12 +73,32 @@ bool probe_has_func(const struct probe *p, const char *name)
 	return has(p, name, BTF_KIND_FUNC);
 }
 
+bool probe_has_builtin_func(const struct probe *p, const char *name)
+{
+	return builtin(p, name, BTF_KIND_FUNC);
+}
+
+/* The type that the kernel's BTF has for a tracepoint. */
+struct tracepoint_type {
+	char name[96];
+};
+
+static struct tracepoint_type type_of(const char *tracepoint)
+{
+	struct tracepoint_type t;
+
+	snprintf(t.name, sizeof(t.name), "btf_trace_%s", tracepoint);
+	return t;
+}
+
 bool probe_has_tracepoint(const struct probe *p, const char *name)
 {
-	char type[96];
+	return has(p, type_of(name).name, BTF_KIND_TYPEDEF);
+}
 
-	snprintf(type, sizeof(type), "btf_trace_%s", name);
-	return has(p, type, BTF_KIND_TYPEDEF);
+bool probe_has_builtin_tracepoint(const struct probe *p, const char *name)
+{
+	return builtin(p, type_of(name).name, BTF_KIND_TYPEDEF);
 }
 
 static bool capable(cap_value_t c)

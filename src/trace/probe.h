@@ -10,6 +10,9 @@ struct probe;
 /* Reads the BTF of the kernel and of the NVMe modules.  0 or -errno (-ENOENT: no BTF). */
 int probe_open(struct probe **out);
 void probe_close(struct probe *p);
+/* The same, but only in the kernel itself, not in a module. */
+bool probe_has_builtin_func(const struct probe *p, const char *name);
+bool probe_has_builtin_tracepoint(const struct probe *p, const char *name);
 /* A function that fentry could attach to / a tracepoint that tp_btf could. */
 bool probe_has_func(const struct probe *p, const char *name);
 bool probe_has_tracepoint(const struct probe *p, const char *name);
