@@ -148,8 +148,12 @@ static void check_types(struct doctor *d)
 		say(d, FAIL, "bpf", "run as root on the host, outside of a container",
 		    "the kernel does not take programs on typed tracepoints (tp_btf): %s",
 		    strerror(-p->load_tracepoint));
+	else if (p->load_read_kernel && p->plain_loads)
+		say(d, OK, "bpf", NULL,
+		    "the kernel takes programs on typed tracepoints; helpers that read its memory are refused, and not needed");
 	else if (p->load_read_kernel)
-		say(d, FAIL, "bpf", "boot with lockdown=integrity or lockdown=none",
+		say(d, FAIL, "bpf",
+		    "boot with lockdown=integrity, or use Linux 6.2 or newer with the NVMe driver built in",
 		    "the kernel takes programs on typed tracepoints, but none that reads its memory through helpers");
 	else
 		say(d, OK, "bpf", NULL, "the kernel takes programs on typed tracepoints that read its memory (tried)");
@@ -174,11 +178,17 @@ static void check_lockdown(struct doctor *d)
 		return;
 	}
 	*to = '\0';
-	if (!strcmp(from + 1, "confidentiality"))
-		say(d, FAIL, "lockdown", "boot with lockdown=integrity or lockdown=none",
-		    "confidentiality: the kernel keeps BPF from reading its memory");
-	else
+	if (strcmp(from + 1, "confidentiality") != 0)
 		say(d, OK, "lockdown", NULL, "%s", from + 1);
+#if KVIO_BPF
+	else if (d->preflight.plain_loads)
+		say(d, OK, "lockdown", NULL,
+		    "confidentiality: the NVMe tracer of this kernel does without what it forbids");
+#endif
+	else
+		say(d, FAIL, "lockdown",
+		    "boot with lockdown=integrity, or use Linux 6.2 or newer with the NVMe driver built in",
+		    "confidentiality: the kernel keeps BPF from reading its memory");
 }
 
 /* ---- rights and limits ---- */

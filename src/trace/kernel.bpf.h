@@ -208,7 +208,7 @@ struct nvme_uring_cmd {
 
 #pragma clang attribute pop
 
-#define SQE_CMD_OFFSET 48		/* of the command in a 128-byte SQE */
+#define SQE_CMD_OFFSET		 48   /* of the command in a 128-byte SQE */
 #define NVME_URING_CMD_IO_VEC_NR 0x81 /* low byte of the ioctl number */
 #define NVME_CSI_KV		 1
 

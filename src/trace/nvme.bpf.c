@@ -111,8 +111,8 @@ extern const void nvme_uring_cmd_end_io_meta __ksym __weak;
  * lockdown allows as well; before, a helper reads it.  The flag is constant, so
  * only one of the two is ever verified.
  */
-#define cast(type, p) ((type *)bpf_rdonly_cast(p, bpf_core_type_id_kernel(type)))
-#define peek(type, p, member) (cfg.can_cast ? cast(type, p)->member : BPF_CORE_READ((type *)(p), member))
+#define cast(type, p)		   ((type *)bpf_rdonly_cast(p, bpf_core_type_id_kernel(type)))
+#define peek(type, p, member)	   (cfg.can_cast ? cast(type, p)->member : BPF_CORE_READ((type *)(p), member))
 /* The same for types of the NVMe driver, whose ids count only when it is built in. */
 #define peek_nvme(type, p, member) (cfg.can_cast_nvme ? cast(type, p)->member : BPF_CORE_READ((type *)(p), member))
 

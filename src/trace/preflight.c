@@ -66,6 +66,7 @@ void preflight_run(const char *vmlinux, const char *nvme_core, bool live, struct
 		try_programs(kernel, out);
 	if (has_hooks(kernel)) {
 		out->hooks = "vmlinux";
+		out->plain_loads = btf__find_by_name_kind(kernel, "bpf_rdonly_cast", BTF_KIND_FUNC) > 0;
 	} else {
 		module = btf__parse_split(nvme_core, kernel);
 		out->module_types = !libbpf_get_error(module);

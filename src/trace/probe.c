@@ -146,7 +146,7 @@ void probe_explain(int ret, const char *log, char *out, size_t n)
 	else if ((ret == -EPERM || ret == -EACCES || ret == -EINVAL) && !strcmp(mode, "confidentiality"))
 		snprintf(
 			out, n,
-			"kernel lockdown is in confidentiality mode, which forbids BPF to read kernel memory: boot with lockdown=integrity or none");
+			"kernel lockdown is in confidentiality mode, which forbids what the tracer needs before Linux 6.2 (or with the NVMe driver as a module): boot with lockdown=integrity");
 	else if (ret == -EPERM || strstr(log, "unknown func bpf_probe_read_kernel"))
 		snprintf(
 			out, n,

@@ -132,10 +132,36 @@ multipath() { # KERNEL
 	is "$(of refused refused)" 3 "$k multipath: refused commands, too"
 }
 
+# Lockdown forbids the helpers that read kernel memory; the tracer does without.
+locked_down() { # KERNEL
+	k=$1
+	dir=$top/locked$k
+	vm/run --kernel "$1" --append "lsm=lockdown lockdown=confidentiality" --out "$dir" -- sh -c '
+		cd /out
+		grep -q "\[confidentiality\]" /sys/kernel/security/lockdown || exit 9
+		kvio doctor >doctor
+		kvio record uring-cmd --json -o reads.jsonl -- fio --name=reads --ioengine=io_uring_cmd --cmd_type=nvme \
+			--filename=/dev/ng0n1 --rw=randread --bs=16k --iodepth=8 --size=16M --number_ios=103 \
+			--output-format=json --output=/out/reads.fio >reads.json
+		kvio record uring-cmd --json -o refused.jsonl -- \
+			kvio smoke -q --dev /dev/ng0n1 --count 3 --len 256k --over-limit >refused.json' >"$dir.log" 2>&1
+	rc=$?
+	if [ $rc = 77 ]; then
+		echo "# SKIP kernel $1: $(tail -n 1 "$dir.log")"
+		return
+	fi
+	is "$(of reads reads) $(fio_of reads read.total_ios)" "103 103" "$k lockdown=confidentiality: commands are fio's"
+	is "$(lines reads '.event_type == "nvme_cmd" and .disk == "nvme0n1" and .comm == "fio" and .user_data > 0')" 103 \
+		"$k lockdown=confidentiality: with user_data, disk and thread"
+	is "$(of refused refused)" 3 "$k lockdown=confidentiality: refused commands, too"
+	like "$(cat "$dir/doctor")" '^ok +lockdown: confidentiality' "$k lockdown=confidentiality: doctor knows"
+}
+
 top=$dir
 run_all 6.1
 dir=$top
 run_all 6.12
 multipath 6.1
 multipath 6.12
+locked_down 6.12
 done_testing
