@@ -511,6 +511,7 @@ static int record(struct recorder *r, const char *path, enum cap_format format, 
 	json_t *meta, *footer;
 	int status = 0, ret;
 	u64 file_bytes = 0;
+	char span[32];
 	struct stat st;
 
 	meta = meta_json(r->trace, command);
@@ -548,7 +549,9 @@ static int record(struct recorder *r, const char *path, enum cap_format format, 
 			cap_close(r->writer, NULL);
 			return ret == -ENOENT ? 127 : 126;
 		}
-	} else if (!o.duration_ns) {
+	} else if (o.duration_ns) {
+		note("recording for %s", human_ns(span, sizeof(span), o.duration_ns));
+	} else {
 		note("recording until Ctrl-C");
 	}
 	end = recorder_run(r, c, &status);

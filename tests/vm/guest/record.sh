@@ -22,7 +22,7 @@ start() {
 	kvio record uring-cmd --json -o "${out:-$name.kvt}" "$@" >"$name.json" 2>"$name.err" &
 	pid=$!
 	i=0
-	until grep -q 'recording until' "$name.err" 2>/dev/null || [ $i -ge 100 ]; do
+	until grep -qE 'recording (until|for)' "$name.err" 2>/dev/null || [ $i -ge 100 ]; do
 		sleep 0.1
 		i=$((i + 1))
 	done
