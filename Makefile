@@ -35,7 +35,11 @@ unit_src := $(wildcard tests/unit/test_*.c)
 unit := $(unit_src:tests/unit/%.c=$(B)/unit/%)
 helper_src := $(wildcard tests/*.c)
 helpers := $(helper_src:tests/%.c=$(B)/tests/%)
-bench_bin := $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/*.c))
+bench_bin := $(patsubst bench/%.c,$(B)/bench/%,$(filter-out %.bpf.c,$(wildcard bench/*.c)))
+
+# V=1 shows the whole commands.
+Q := $(if $(V),,@)
+say = $(if $(V),:,printf '  %-5s %s\n')
 
 .PHONY: all demo test check bench fuzz install clean deps unit FORCE
 .DELETE_ON_ERROR:
@@ -44,16 +48,18 @@ bench_bin := $(patsubst bench/%.c,$(B)/bench/%,$(wildcard bench/*.c))
 all: $(B)/kvio $(aliases:%=$(B)/%)
 
 $(B)/kvio: $(main_obj) $(B)/libkvio.a
-	$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(PKG_LIBS) -lm
+	@$(say) LD $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(PKG_LIBS) -lm
 $(aliases:%=$(B)/%): $(B)/kvio
 	@ln -sf kvio $@
 $(B)/libkvio.a: $(obj)
+	@$(say) AR $@
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(Q)$(AR) rcs $@ $^
 
 $(O)/%.o: src/%.c $(B)/flags
-	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+	@mkdir -p $(@D); $(say) CC $<
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 # The version is known to one object only, so that a commit rebuilds one file.
 $(main_obj): ALL_CFLAGS += -DKVIO_VERSION='"$(VERSION)"'
 $(main_obj): $(B)/version
@@ -61,10 +67,10 @@ $(main_obj): $(B)/version
 # Sources that include a skeleton wait for it.
 $(patsubst src/%.bpf.c,$(O)/%.o,$(bpf_src)): $(O)/%.o: $(O)/%.skel.h
 $(O)/%.bpf.o: src/%.bpf.c $(B)/flags
-	@mkdir -p $(@D)
-	$(CLANG) -target bpf -mcpu=v3 -O2 -g -Wall -Werror -D__TARGET_ARCH_$(ARCH) -Isrc -MMD -MP -c -o $@ $<
+	@mkdir -p $(@D); $(say) BPF $<
+	$(Q)$(CLANG) -target bpf -mcpu=v3 -O2 -g -Wall -Werror -D__TARGET_ARCH_$(ARCH) -Isrc -MMD -MP -c -o $@ $<
 $(O)/%.skel.h: $(O)/%.bpf.o
-	$(BPFTOOL) gen skeleton $< name $(notdir $*)_bpf > $@
+	$(Q)$(BPFTOOL) gen skeleton $< name $(notdir $*)_bpf > $@
 
 # A change of compiler, flags or version rebuilds what depends on it.
 $(B)/flags: FORCE
@@ -74,14 +80,18 @@ $(B)/version: FORCE
 	@mkdir -p $(@D); [ '$(VERSION)' = "$$(cat $@ 2>/dev/null)" ] || echo '$(VERSION)' > $@
 
 $(B)/unit/%: tests/unit/%.c $(B)/libkvio.a
-	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -Itests -MMD -MP -o $@ $< $(B)/libkvio.a $(PKG_LIBS) -lcmocka -lm
+	@mkdir -p $(@D); $(say) CC $<
+	$(Q)$(CC) $(ALL_CFLAGS) -Itests -MMD -MP -o $@ $< $(B)/libkvio.a $(PKG_LIBS) -lcmocka -lm
 $(B)/tests/%: tests/%.c $(B)/libkvio.a
-	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(B)/libkvio.a $(PKG_LIBS) -lm
+	@mkdir -p $(@D); $(say) CC $<
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(B)/libkvio.a $(PKG_LIBS) -lm
+$(O)/bench/%.bpf.o: bench/%.bpf.c $(B)/flags
+	@mkdir -p $(@D); $(say) BPF $<
+	$(Q)$(CLANG) -target bpf -mcpu=v3 -O2 -g -Wall -Werror -D__TARGET_ARCH_$(ARCH) -Isrc -MMD -MP -c -o $@ $<
+$(B)/bench/record_path: $(O)/bench/fill.skel.h
 $(B)/bench/%: bench/%.c $(B)/libkvio.a
-	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(B)/libkvio.a $(PKG_LIBS) -lm
+	@mkdir -p $(@D); $(say) CC $<
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(B)/libkvio.a $(PKG_LIBS) -lm
 
 unit: $(unit) $(helpers)
 deps:
