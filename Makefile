@@ -27,7 +27,7 @@ ALL_CFLAGS = -std=gnu11 $(WARN) -Isrc -I$(O) -D_GNU_SOURCE -DKVIO_BPF=$(BPF) $(S
 
 bpf_src := $(if $(filter 0,$(BPF)),,$(wildcard src/trace/*.bpf.c))
 skel := $(bpf_src:src/%.bpf.c=$(O)/%.skel.h)
-src := $(filter-out src/kvio.c $(wildcard src/*/*.bpf.c) $(if $(filter 0,$(BPF)),$(wildcard src/trace/*.c)),$(wildcard src/*.c src/*/*.c))
+src := $(filter-out src/kvio.c $(wildcard src/*/*.bpf.c) $(if $(filter 0,$(BPF)),$(wildcard src/trace/*.c src/session/*.c)),$(wildcard src/*.c src/*/*.c))
 obj := $(src:src/%.c=$(O)/%.o)
 main_obj := $(O)/kvio.o
 aliases := kvio2perfetto nvme_uring_cmd_monitor nvme_uring_cmd_smoke

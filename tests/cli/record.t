@@ -33,7 +33,7 @@ else
 	out=$("$KVIO" record uring-cmd -o "$dir/a.kvt" 2>&1)
 	is $? 1 "no driver: exit 1"
 	is "$(printf '%s\n' "$out" | wc -l)" 1 "no driver: one line"
-	like "$out" 'cannot trace NVMe commands: .*(driver|root|BTF)' "no driver: the reason"
+	like "$out" 'cannot record: .*(driver|root|BTF)' "no driver: the reason"
 	ok "no driver: no file is left" test ! -e "$dir/a.kvt"
 fi
 if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then

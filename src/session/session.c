@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "session/session.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lib/buf.h"
+#include "lib/str.h"
+
+/* Numbers of processes are those of the initial pid namespace inside BPF. */
+static bool in_child_pid_namespace(void)
+{
+	struct stat st;
+
+	return !stat("/proc/self/ns/pid", &st) && st.st_ino != 0xeffffffc;
+}
+
+static int resolve_pids(const struct session *s, u32 **pids, size_t *n, char *why, size_t n_why)
+{
+	size_t i;
+
+	*pids = calloc(s->o.n_pids + 1, sizeof(**pids));
+	if (!*pids)
+		return -ENOMEM;
+	for (i = 0; i < s->o.n_pids; i++) {
+		u64 v;
+
+		if (str_u64(s->o.pids[i], &v) || v > INT32_MAX) {
+			snprintf(why, n_why, "'%s' is not a process id", s->o.pids[i]);
+			return -EINVAL;
+		}
+		if (v && kill((pid_t)v, 0) && errno == ESRCH) {
+			snprintf(why, n_why, "no process %llu is running", (unsigned long long)v);
+			return -ESRCH;
+		}
+		if (v)
+			(*pids)[(*n)++] = (u32)v;
+	}
+	if ((*n || s->o.follow) && in_child_pid_namespace()) {
+		snprintf(why, n_why,
+			 "process ids here are not the kernel's: following processes needs the host's pid namespace "
+			 "(docker --pid=host, hostPID: true)");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int no_such_device(const struct session *s, const char *word, char *why, size_t n_why)
+{
+	struct buf b = {};
+	size_t i;
+
+	for (i = 0; i < s->n_ns; i++)
+		buf_printf(&b, " %s", s->ns[i].generic[0] ? s->ns[i].generic : s->ns[i].name);
+	buf_byte(&b, '\0');
+	snprintf(why, n_why, "no NVMe namespace '%s'; here are:%s", word, s->n_ns && !b.failed ? b.p : " none");
+	buf_free(&b);
+	return -ENODEV;
+}
+
+/* The disk names behind the words: of a multipath head its paths, which the driver sees. */
+static int resolve_devices(const struct session *s, const char ***names, size_t *n, char *why, size_t n_why)
+{
+	size_t i, cap = 0;
+	u32 j;
+
+	for (i = 0; i < s->o.n_devices; i++) {
+		const struct nvme_ns *ns = nvme_find(s->ns, s->n_ns, s->o.devices[i], NULL);
+		const char **grown;
+
+		if (!ns)
+			return no_such_device(s, s->o.devices[i], why, n_why);
+		cap += 1 + ns->n_paths;
+		grown = realloc(*names, cap * sizeof(**names));
+		if (!grown)
+			return -ENOMEM;
+		*names = grown;
+		(*names)[(*n)++] = ns->name;
+		for (j = 0; j < ns->n_paths; j++)
+			(*names)[(*n)++] = ns->path[j];
+	}
+	return 0;
+}
+
+/* What only Identify tells (MDTS, metadata); without the right to open the node it stays unknown. */
+static void identify_all(struct session *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n_ns; i++) {
+		struct nvme_ns *ns = &s->ns[i];
+		char node[NVME_NAME + 8];
+		FILE *f;
+
+		snprintf(node, sizeof(node), "/dev/%s", ns->generic[0] ? ns->generic : ns->name);
+		f = fopen(node, "re");
+		if (!f)
+			continue;
+		nvme_identify(fileno(f), ns);
+		fclose(f);
+	}
+}
+
+u32 session_inflight_max(const struct session *s)
+{
+	u64 sum = 1024;
+	size_t i;
+
+	for (i = 0; i < s->n_ns; i++)
+		sum += (u64)MAX(s->ns[i].nr_requests, 1024u) * MAX(s->ns[i].hw_queues, 1u) * MAX(s->ns[i].n_paths, 1u);
+	return (u32)MIN(sum, 1u << 20);
+}
+
+int session_open(struct session *s, const struct session_options *o, nvme_trace_fn fn, void *arg, char *why,
+		 size_t n_why)
+{
+	struct nvme_trace_options t = {
+		.passthrough_only = true,
+		.entry_probe = !o->no_entry,
+		.cq_overflow = !o->no_cq_overflow,
+		.kv = o->kv,
+		.follow = o->follow,
+		.comm = o->comm,
+		.ring_bytes = o->ring_bytes,
+	};
+	const char **disks = NULL;
+	u32 *pids = NULL;
+	int ret;
+
+	s->o = *o;
+	snprintf(why, n_why, "out of memory");
+	ret = nvme_list("/sys", &s->ns, &s->n_ns);
+	if (ret && ret != -ENOENT) {
+		snprintf(why, n_why, "cannot list the NVMe devices: %s", strerror(-ret));
+		return ret;
+	}
+	ret = resolve_pids(s, &pids, &t.n_pids, why, n_why);
+	if (!ret)
+		ret = resolve_devices(s, &disks, &t.n_disks, why, n_why);
+	if (!ret) {
+		identify_all(s);
+		t.pids = pids;
+		t.disks = disks;
+		t.inflight_max = session_inflight_max(s);
+		ret = nvme_trace_open(&s->trace, &t, fn, arg, why, n_why);
+	}
+	free(pids);
+	free(disks);
+	return ret;
+}
+
+void session_close(struct session *s)
+{
+	nvme_trace_close(s->trace);
+	nvme_list_free(s->ns, s->n_ns);
+	s->trace = NULL;
+	s->ns = NULL;
+	s->n_ns = 0;
+}
+
+bool session_has_char_device(const struct session *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->n_ns; i++)
+		if (s->ns[i].generic[0])
+			return true;
+	return false;
+}
+
+static const struct nvme_ns *ns_of_disk(const struct session *s, const char *disk, bool *path)
+{
+	size_t i;
+	u32 j;
+
+	for (i = 0; i < s->n_ns; i++) {
+		*path = false;
+		if (!strcmp(s->ns[i].name, disk))
+			return &s->ns[i];
+		*path = true;
+		for (j = 0; j < s->ns[i].n_paths; j++)
+			if (!strcmp(s->ns[i].path[j], disk))
+				return &s->ns[i];
+	}
+	return NULL;
+}
+
+static void complete_disk(void *arg, struct known_disk *d)
+{
+	const struct session *s = arg;
+	char name[sizeof(d->ev.name) + 1] = "";
+	const struct nvme_ns *ns;
+	bool path;
+
+	memcpy(name, d->ev.name, sizeof(d->ev.name));
+	ns = ns_of_disk(s, name, &path);
+	if (!ns)
+		return;
+	d->rdev = ns->rdev;
+	d->multipath = path;
+	if (!d->ev.lba_bytes)
+		d->ev.lba_bytes = ns->lba_bytes;
+	if (s->o.lba_bytes && ns->lba_bytes && s->o.lba_bytes != ns->lba_bytes && s->lba_conflict)
+		s->lba_conflict(name, ns->lba_bytes);
+}
+
+static bool find_task(void *arg, u32 tid, struct ev_task *e)
+{
+	const struct session *s = arg;
+
+	return nvme_trace_find_task(s->trace, tid, e);
+}
+
+void session_names(struct session *s, struct names *names)
+{
+	names->find_task = find_task;
+	names->complete_disk = complete_disk;
+	names->arg = s;
+}

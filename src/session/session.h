@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A tracing session on this machine: its NVMe namespaces, the filters that a
+ * user gave in words, the tracer, and the documents that describe it all in a
+ * capture.  What `record` and `top` have in common.
+ */
+#ifndef KVIO_SESSION_H
+#define KVIO_SESSION_H
+
+#include <jansson.h>
+
+#include "capture/names.h"
+#include "io/device.h"
+#include "trace/nvme.h"
+#include "trace/recorder.h"
+
+struct session_options {
+	const char *const *pids; /* words; "0" stands for all */
+	size_t n_pids;
+	const char *const *devices; /* any node or name of a namespace */
+	size_t n_devices;
+	const char *comm; /* NULL = all */
+	bool kv, no_entry, no_cq_overflow;
+	bool follow;	/* a program will be started and followed with its children */
+	u64 ring_bytes; /* of each ring */
+	u64 lba_bytes;	/* what the user believes, 0 = nothing: a conflict is told */
+};
+
+struct session {
+	struct session_options o;
+	struct nvme_ns *ns;
+	size_t n_ns;
+	struct nvme_trace *trace;
+	/* Disks whose block size is not what the user believes: told once each. */
+	void (*lba_conflict)(const char *disk, u32 lba_bytes);
+};
+
+/*
+ * Lists the namespaces, resolves the filters and loads the tracer, whose
+ * records go to fn(arg, ...).  On failure `why` holds one line for the user
+ * (may be longer than a terminal line) and -errno is returned; -EINVAL is a
+ * filter that makes no sense.  Close in any case.
+ */
+int session_open(struct session *s, const struct session_options *o, nvme_trace_fn fn, void *arg, char *why,
+		 size_t n_why);
+void session_close(struct session *s);
+
+/* Lets `names` know threads and disks of this session. */
+void session_names(struct session *s, struct names *names);
+/* How many commands the queues of all namespaces can hold. */
+u32 session_inflight_max(const struct session *s);
+/* True when some namespace has a char device for passthrough. */
+bool session_has_char_device(const struct session *s);
+
+/* The document that opens a capture.  command: argv of the program followed, or empty.  Owned by the caller. */
+json_t *session_meta(const struct session *s, const char *kvio_version, char **command);
+/* The document that ends it: the account and what ended the recording. */
+json_t *session_footer(const struct recorder_totals *t, enum recorder_end end);
+
+#endif
