@@ -9,9 +9,19 @@
 #include "lib/err.h"
 #include "lib/str.h"
 
+/* clang-format off */
 const struct cmd *const commands[] = {
-	&cmd_completion, &cmd_doctor, &cmd_help, &cmd_perfetto, &cmd_record, &cmd_report, &cmd_smoke, &cmd_version,
+	&cmd_completion,
+	&cmd_doctor,
+	&cmd_help,
+	&cmd_perfetto,
+	&cmd_record,
+	&cmd_report,
+	&cmd_smoke,
+	&cmd_top,
+	&cmd_version,
 };
+/* clang-format on */
 const size_t n_commands = ARRAY_SIZE(commands);
 const char kvio_version[] = KVIO_VERSION;
 

@@ -12,6 +12,7 @@ extern const struct cmd cmd_perfetto;
 extern const struct cmd cmd_record;
 extern const struct cmd cmd_report;
 extern const struct cmd cmd_smoke;
+extern const struct cmd cmd_top;
 extern const struct cmd cmd_version;
 
 /* The command table, sorted by name. */
