@@ -432,7 +432,7 @@ int BPF_PROG(setup_cmd, struct request *req, struct nvme_command *cmd)
 		return 0;
 	}
 	was = bpf_map_lookup_elem(&inflight, &key);
-	if (was && same_command(was, &r)) {
+	if (was && was->cmd.kind && same_command(was, &r)) {
 		if (was->cmd.attempts < 255)
 			was->cmd.attempts++;
 		was->cmd.cid = r.cmd.cid;
@@ -446,9 +446,10 @@ int BPF_PROG(setup_cmd, struct request *req, struct nvme_command *cmd)
 filtered:
 	/* A requeue of one that passed before, or the end of what its memory served then. */
 	was = bpf_map_lookup_elem(&inflight, &key);
-	if (was) {
+	if (was && was->cmd.kind) {
 		if (same_command(was, &r))
 			return 0;
+		was->cmd.kind = 0;
 		bpf_map_delete_elem(&inflight, &key);
 	}
 	count(N_SEEN);
@@ -463,12 +464,14 @@ int BPF_PROG(complete_rq, struct request *req)
 	struct ev_nvme_kv *r = bpf_map_lookup_elem(&inflight, &key);
 	void *pdu;
 
-	if (!r)
+	if (!r || !r->cmd.kind)
 		return 0;
 	pdu = (void *)req + bpf_core_type_size(struct request);
 	r->cmd.lat_ns = bpf_ktime_get_ns() - r->cmd.ts_ns;
 	r->cmd.status = peek_nvme(struct nvme_request, pdu, status);
 	store(r);
+	/* A deletion that meets a lock on this CPU fails (-EBUSY): the mark makes the entry free all the same. */
+	r->cmd.kind = 0;
 	bpf_map_delete_elem(&inflight, &key);
 	return 0;
 }

@@ -324,7 +324,7 @@ s64 nvme_trace_in_flight(struct nvme_trace *t, u64 min_age_ns)
 
 		key = next;
 		prev = &key;
-		if (bpf_map_lookup_elem(fd, &key, &r) || now - MIN(r.cmd.ts_ns, now) < min_age_ns)
+		if (bpf_map_lookup_elem(fd, &key, &r) || !r.cmd.kind || now - MIN(r.cmd.ts_ns, now) < min_age_ns)
 			continue;
 		r.cmd.flags |= NVME_IN_FLIGHT;
 		r.cmd.lat_ns = now - MIN(r.cmd.ts_ns, now);
@@ -338,9 +338,16 @@ s64 nvme_trace_in_flight(struct nvme_trace *t, u64 min_age_ns)
 
 bool nvme_trace_busy(const struct nvme_trace *t)
 {
-	u64 key;
+	int fd = bpf_map__fd(t->bpf->maps.inflight);
+	u64 key, *prev = NULL;
+	struct ev_nvme_kv r;
 
-	return !bpf_map_get_next_key(bpf_map__fd(t->bpf->maps.inflight), NULL, &key);
+	while (!bpf_map_get_next_key(fd, prev, &key)) {
+		if (!bpf_map_lookup_elem(fd, &key, &r) && r.cmd.kind)
+			return true;
+		prev = &key;
+	}
+	return false;
 }
 
 bool nvme_trace_find_task(void *arg, u32 tid, struct ev_task *e)

@@ -81,8 +81,13 @@ kvio smoke -q --dev /dev/ng1n1 --count 19 --len 512
 kill -TERM $pid
 finish
 # The program's children count, its neighbours do not.
-(sleep 1; smoke --count 29) &
-rec children -- sh -c 'sleep 2; (kvio smoke -q --dev /dev/ng0n1 --count 31); exit 7'
+(
+	until [ -e /tmp/attached ]; do sleep 0.1; done
+	smoke --count 29
+	touch /tmp/neighbour
+) &
+rec children -- sh -c 'touch /tmp/attached; (kvio smoke -q --dev /dev/ng0n1 --count 31)
+	until [ -e /tmp/neighbour ]; do sleep 0.1; done; exit 7'
 wait
 rec missing -- /no/such/program
 
