@@ -13,8 +13,12 @@
 #include "lib/str.h"
 
 #if KVIO_BPF
+#include "lib/clock.h"
 #include "lib/human.h"
 #include "lib/jsonutil.h"
+#include "model/live.h"
+#include "out/top.h"
+#include "session/screen.h"
 #include "session/session.h"
 #endif
 
@@ -22,7 +26,7 @@ static struct {
 	const char *output, *jsonl, *comm;
 	struct opt_list pids, devices;
 	u64 duration_ns, ring_bytes, lba_bytes;
-	bool kv, no_entry, no_cq_overflow, quiesced, json;
+	bool kv, no_entry, no_cq_overflow, quiesced, json, top;
 } o = { .ring_bytes = 16 << 20 };
 
 static const struct opt opts[] = {
@@ -30,6 +34,7 @@ static const struct opt opts[] = {
 	OPT_STR('o', "output", &o.output, "FILE",
 		"write the capture to FILE: .kvt (binary, smallest), .jsonl, .jsonl.gz, .jsonl.zst; - is JSONL on standard output (the default)"),
 	OPT_FLAG(0, "json", &o.json, "print the summary as JSON on standard output (needs -o FILE)"),
+	OPT_FLAG(0, "top", &o.top, "show the live view of 'kvio top' meanwhile (needs -o FILE)"),
 	OPT_GROUP("What to record"),
 	OPT_LIST('p', "pid", &o.pids, "PID", "only this process (repeatable; 0 = all)"),
 	OPT_STR(0, "comm", &o.comm, "NAME", "only threads of exactly this name"),
@@ -91,9 +96,66 @@ static const char *output_path(enum cap_format *format)
 	if (*format == CAP_UNKNOWN)
 		die_usage("cannot tell a capture format from the name '%s': use .kvt, .jsonl, .jsonl.gz or .jsonl.zst",
 			  path);
+	if (o.top && !strcmp(path, "-"))
+		die_usage("--top is drawn where the capture goes: give -o FILE");
 	if (o.json && !strcmp(path, "-"))
 		die_usage("--json prints the summary where the capture goes: give -o FILE");
 	return path;
+}
+
+/* The live view beside a recording. */
+struct view {
+	struct live live;
+	const struct session *s;
+	bool screen;
+};
+
+static int view_event(void *arg, const void *record)
+{
+	struct view *v = arg;
+
+	return live_event(&v->live, record);
+}
+
+static int view_in_flight(void *arg, const void *record, size_t size)
+{
+	(void)size;
+	return live_event(arg, record);
+}
+
+static void view_tick(void *arg)
+{
+	struct view *v = arg;
+	u64 now_ns = clock_ns(CLOCK_MONOTONIC);
+	struct buf b = {};
+
+	live_forget_in_flight(&v->live);
+	nvme_trace_in_flight(v->s->trace, 0, view_in_flight, &v->live);
+	nvme_trace_account(v->s->trace, &v->live.loss, NULL);
+	top_text(&b, &v->live, now_ns, v->screen ? screen_lines() - 1 : 0, opt_color(stdout));
+	screen_show(&b, v->screen);
+	buf_free(&b);
+	live_next(&v->live, now_ns);
+	if (v->screen && screen_quits())
+		raise(SIGINT);
+}
+
+static void view_open(struct view *v, struct session *s, struct recorder *r)
+{
+	v->s = s;
+	session_names(s, &v->live.names);
+	v->live.since_ns = clock_ns(CLOCK_MONOTONIC);
+	v->screen = screen_open();
+	r->watch = view_event;
+	r->tick = view_tick;
+	r->watch_arg = v;
+}
+
+static void view_close(struct view *v)
+{
+	if (v->screen)
+		screen_close();
+	live_free(&v->live);
 }
 
 static u64 lost(const struct recorder_totals *t)
@@ -200,6 +262,7 @@ static int record(struct session *s, struct recorder *r, const char *path, enum 
 	json_t *meta, *footer;
 	int status = 0, ret;
 	u64 file_bytes = 0;
+	struct view view = {};
 	char span[32];
 	struct stat st;
 
@@ -246,7 +309,11 @@ static int record(struct session *s, struct recorder *r, const char *path, enum 
 	} else {
 		note("recording until Ctrl-C");
 	}
+	if (o.top)
+		view_open(&view, s, r);
 	end = recorder_run(r, c, &status);
+	if (o.top)
+		view_close(&view);
 	if (c && end != END_CHILD) {
 		kill(c->pid, SIGTERM);
 		warn("the recording ended before the program did: it was sent SIGTERM");

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <termios.h>
-#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "lib/err.h"
@@ -14,6 +10,7 @@
 #if KVIO_BPF
 #include "lib/clock.h"
 #include "out/top.h"
+#include "session/screen.h"
 #include "session/session.h"
 #endif
 
@@ -51,7 +48,6 @@ static int run(int argc, char **argv)
 #else
 
 static volatile sig_atomic_t stop;
-static struct termios saved;
 
 static void on_stop(int sig)
 {
@@ -65,61 +61,6 @@ static int on_event(void *arg, const void *record, size_t size)
 	return live_event(arg, record);
 }
 
-/* Keys come one by one and unseen, on an alternate screen that leaves no trace. */
-static bool screen_open(void)
-{
-	struct termios raw;
-
-	if (o.json || !isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO) || tcgetattr(STDIN_FILENO, &saved))
-		return false;
-	raw = saved;
-	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
-	tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-	fputs("\033[?1049h\033[?25l", stdout);
-	return true;
-}
-
-static void screen_close(void)
-{
-	fputs("\033[?25h\033[?1049l", stdout);
-	fflush(stdout);
-	tcsetattr(STDIN_FILENO, TCSANOW, &saved);
-}
-
-static u32 screen_lines(void)
-{
-	struct winsize w;
-
-	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) || !w.ws_row ? 24 : w.ws_row;
-}
-
-static bool key_quits(void)
-{
-	struct pollfd p = { .fd = STDIN_FILENO, .events = POLLIN };
-	char c = 0;
-
-	return poll(&p, 1, 0) > 0 && (read(STDIN_FILENO, &c, 1) <= 0 || c == 'q' || c == 'Q');
-}
-
-/* Escapes of the screen go between lines: every line is cleared to its end. */
-static void show(const struct buf *b, bool screen)
-{
-	size_t i;
-
-	if (!screen) {
-		fwrite(b->p, 1, b->n, stdout);
-	} else {
-		fputs("\033[H", stdout);
-		for (i = 0; i < b->n; i++) {
-			if (b->p[i] == '\n')
-				fputs("\033[K", stdout);
-			fputc(b->p[i], stdout);
-		}
-		fputs("\033[J\nq quits\033[K", stdout);
-	}
-	fflush(stdout);
-}
-
 static int look(struct session *s, struct live *l, bool screen)
 {
 	u64 now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -127,7 +68,7 @@ static int look(struct session *s, struct live *l, bool screen)
 	s64 ret;
 
 	live_forget_in_flight(l);
-	ret = nvme_trace_in_flight(s->trace, 0);
+	ret = nvme_trace_in_flight(s->trace, 0, on_event, l);
 	if (ret < 0)
 		return (int)ret;
 	nvme_trace_account(s->trace, &l->loss, NULL);
@@ -135,7 +76,7 @@ static int look(struct session *s, struct live *l, bool screen)
 		top_json(&b, l, now_ns);
 	else
 		top_text(&b, l, now_ns, screen ? screen_lines() - 1 : 0, opt_color(stdout));
-	show(&b, screen);
+	screen_show(&b, screen);
 	ret = b.failed ? -ENOMEM : ferror(stdout) ? -EIO : 0;
 	buf_free(&b);
 	live_next(l, now_ns);
@@ -159,7 +100,7 @@ static int watch(struct session *s, struct live *l, bool screen)
 			next_ns = MAX(next_ns + o.interval_ns, now_ns);
 			continue;
 		}
-		if (screen && key_quits())
+		if (screen && screen_quits())
 			return 0;
 		ret = nvme_trace_consume(s->trace, (int)MIN((next_ns - now_ns) / 1000000 + 1, 100u));
 		if (ret < 0)
@@ -209,7 +150,7 @@ static int run(int argc, char **argv)
 	}
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
-	screen = screen_open();
+	screen = !o.json && screen_open();
 	ret = watch(&s, &l, screen);
 	if (screen)
 		screen_close();

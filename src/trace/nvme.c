@@ -25,8 +25,6 @@ enum { F_COMMANDS, F_ENTRY, F_HEAD_ENTRY, F_OVERFLOW, F_FOLLOW, N_FACILITIES };
 struct nvme_trace {
 	struct nvme_bpf *bpf;
 	struct rings *rings;
-	nvme_trace_fn fn;
-	void *arg;
 	struct facility facility[N_FACILITIES];
 	bool can_cast, can_cast_nvme; /* see nvme.bpf.c */
 	size_t n_facilities;
@@ -199,8 +197,6 @@ int nvme_trace_open(struct nvme_trace **out, const struct nvme_trace_options *o,
 	snprintf(why, n_why, "out of memory");
 	if (!t)
 		return ret;
-	t->fn = fn;
-	t->arg = arg;
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
 	libbpf_set_print(keep_log);
 	ret = probe_open(&p);
@@ -310,7 +306,7 @@ int nvme_trace_drain(struct nvme_trace *t)
 	return ret;
 }
 
-s64 nvme_trace_in_flight(struct nvme_trace *t, u64 min_age_ns)
+s64 nvme_trace_in_flight(const struct nvme_trace *t, u64 min_age_ns, nvme_trace_fn fn, void *arg)
 {
 	int fd = bpf_map__fd(t->bpf->maps.inflight);
 	u64 now = clock_ns(CLOCK_MONOTONIC);
@@ -328,7 +324,7 @@ s64 nvme_trace_in_flight(struct nvme_trace *t, u64 min_age_ns)
 			continue;
 		r.cmd.flags |= NVME_IN_FLIGHT;
 		r.cmd.lat_ns = now - MIN(r.cmd.ts_ns, now);
-		ret = t->fn(t->arg, &r, r.cmd.kind == EV_NVME_KV ? sizeof(r) : sizeof(r.cmd));
+		ret = fn(arg, &r, r.cmd.kind == EV_NVME_KV ? sizeof(r) : sizeof(r.cmd));
 		if (ret)
 			return ret < 0 ? ret : -ECANCELED;
 		n++;

@@ -57,10 +57,10 @@ int nvme_trace_consume(struct nvme_trace *t, int timeout_ms);
 /* Delivers everything that is in the rings now.  0 or -errno. */
 int nvme_trace_drain(struct nvme_trace *t);
 /*
- * Delivers a snapshot (NVME_IN_FLIGHT) of every command older than min_age_ns
- * that has not completed.  Returns how many, or -errno.
+ * Gives fn a snapshot (NVME_IN_FLIGHT) of every command older than min_age_ns
+ * that has not completed.  Returns how many, or -errno (of fn, too).
  */
-s64 nvme_trace_in_flight(struct nvme_trace *t, u64 min_age_ns);
+s64 nvme_trace_in_flight(const struct nvme_trace *t, u64 min_age_ns, nvme_trace_fn fn, void *arg);
 /* True while a command has not completed. */
 bool nvme_trace_busy(const struct nvme_trace *t);
 /* What the tracer knows of a thread; for struct names, arg is the tracer. */

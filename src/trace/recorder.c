@@ -97,6 +97,9 @@ int recorder_event(void *arg, const void *record, size_t size)
 	}
 	if (!r->error)
 		r->error = cap_write(r->writer, record, size, &r->names);
+	/* Snapshots repeat what the watcher asks for on its own. */
+	if (!r->error && r->watch && !(kind <= EV_NVME_KV && ((const struct ev_nvme *)record)->flags & NVME_IN_FLIGHT))
+		r->error = r->watch(r->watch_arg, record);
 	return r->error;
 }
 
@@ -125,13 +128,15 @@ static void tick(struct recorder *r, u64 n)
 	s64 ret;
 
 	put_account(r);
-	ret = nvme_trace_in_flight(r->trace, TICK_NS);
+	ret = nvme_trace_in_flight(r->trace, TICK_NS, recorder_event, r);
 	if (ret < 0 && !r->error)
 		r->error = (int)ret;
 	if (n % ANCHOR_TICKS == 0)
 		put_anchor(r);
 	if (!r->error)
 		r->error = cap_flush(r->writer);
+	if (r->tick)
+		r->tick(r->watch_arg);
 }
 
 static void finish(struct recorder *r)
@@ -144,7 +149,7 @@ static void finish(struct recorder *r)
 	ret = nvme_trace_drain(r->trace);
 	if (ret && !r->error)
 		r->error = ret;
-	left = nvme_trace_in_flight(r->trace, 0);
+	left = nvme_trace_in_flight(r->trace, 0, recorder_event, r);
 	if (left < 0 && !r->error)
 		r->error = (int)left;
 	r->totals.in_flight = left > 0 ? (u64)left : 0;

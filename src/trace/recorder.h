@@ -36,6 +36,10 @@ struct recorder {
 	struct names names;
 	struct recorder_totals totals;
 	u64 duration_ns; /* 0 = until told to stop */
+	/* Who watches beside the file: gets each record, and a call a second.  NULL = nobody. */
+	int (*watch)(void *arg, const void *record);
+	void (*tick)(void *arg);
+	void *watch_arg;
 	int error;
 };
 

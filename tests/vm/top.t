@@ -44,7 +44,9 @@ vm/run --timeout 180 --out "$dir" -- sh -c '
 	sleep 1.5
 	kill $top
 	wait $top
-	kvio top --once --json >idle.json' >"$dir/log" 2>&1
+	kvio top --once --json >idle.json
+	kvio record uring-cmd --top --no-color -o both.kvt -- sh -c "sleep 1; kvio smoke -q --dev /dev/ng0n1 --count 211; sleep 1.5" \
+		>both.txt' >"$dir/log" 2>&1
 is $? 0 "the guest ran through"
 [ -s "$dir/idle.json" ] || sed 's/^/# /' "$dir/log"
 read -r serial deep <"$dir/pids"
@@ -66,4 +68,6 @@ read -r one other <"$dir/pids2"
 like "$(cat "$dir/one.txt")" "^$one kvio " "--pid: text has its row"
 ok "--pid: and no other" sh -c '! grep -q "^$0 " "$1"' "$other" "$dir/one.txt"
 is "$(jq '.devices | length' "$dir/idle.json")" 0 "an idle machine has no rows"
+like "$(cat "$dir/both.txt")" '^nvme0n1 ' "record --top: the view"
+is "$("$KVIO" report --json "$dir/both.kvt" | jq '[.[].commands.n][0]')" 211 "record --top: and the capture"
 done_testing
