@@ -1,47 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "capture/jsonl_read.h"
-
-#include <endian.h>
+/* Any line into a record, by its grammar; jsonl_shape.c reads those that repeat. */
 #include <errno.h>
 #include <stdlib.h>
 
-/* Every member that is looked at, by its name. */
-/* clang-format off */
-#define MEMBERS(X) \
-	X(event_type) X(ts) X(user_data) X(pid) X(tid) X(nvme_opcode) X(op_name) X(nsid) X(slba) X(nlb) X(bytes) \
-	X(data_len) X(multipath) X(cmd_op) X(rdev) X(comm) X(disk) X(dev) X(hwq) X(cid) X(attempts) X(wait_ns) \
-	X(refused) X(in_flight) X(age_ns) X(key_hex) X(key_len) X(value_len) X(err) X(status) X(lat_ns) X(res) \
-	X(monotonic_ns) X(realtime_ns) X(uncertainty_ns) X(dropped) X(seen) X(stored) X(ring_full) X(map_full) \
-	X(hook_missed) X(filtered) X(complete) X(trace_id) X(op) X(key) X(part) X(slot_offset) X(ts_start) X(error) \
-	X(instance) X(kvio_schema) X(hostname) X(device_path) X(io_engine) X(block_align) X(header_bytes) \
-	X(max_data_transfer_size) X(mdts_bytes) X(slot_bytes) X(capacity_bytes)
-#define MEMBER_ENUM(name) M_##name,
+#include "capture/jsonl_fields.h"
+
 #define MEMBER_NAME(name) #name,
-/* clang-format on */
-
-enum member { MEMBERS(MEMBER_ENUM) N_MEMBERS };
-_Static_assert(N_MEMBERS <= 64, "one bit each in `have`");
-
 static const char *const member_name[] = { MEMBERS(MEMBER_NAME) };
-
-#define SLOTS 256u
-
-struct jsonl_reader {
-	u64 have; /* members of this line, a bit each */
-	int err;  /* the first thing wrong with them */
-	struct ndjson_field f[N_MEMBERS];
-	const char *line;
-	size_t line_len;
-	struct buf text; /* strings that had escapes */
-	/* Members by hash of their first bytes and length: index + 1, open addressing. */
-	u8 slot[SLOTS];
-	u64 head[N_MEMBERS]; /* first eight bytes of the name */
-	u8 len[N_MEMBERS];
-};
 
 static inline u32 slot_of(u64 head, u32 len)
 {
-	return (u32)((head + len) * 0x9e3779b97f4a7c15ull >> 56);
+	return (u32)((head + len) * 0x9e3779b97f4a7c15ull >> 54);
 }
 
 /* The first eight bytes, zero behind the end.  `room` bytes may be read. */
@@ -51,10 +20,10 @@ static inline u64 head_of(const char *p, u32 len, size_t room)
 
 	if (room < 8) {
 		memcpy(&w, p, MIN(len, 8u));
-		return w;
+		return le64toh(w);
 	}
-	memcpy(&w, p, 8);
-	return len >= 8 ? w : htole64(le64toh(w) & ((1ull << 8 * len) - 1));
+	w = load8(p);
+	return len >= 8 ? w : w & ((1ull << 8 * len) - 1);
 }
 
 struct jsonl_reader *jsonl_reader_new(void)
@@ -67,7 +36,7 @@ struct jsonl_reader *jsonl_reader_new(void)
 	for (i = 0; i < N_MEMBERS; i++) {
 		r->len[i] = (u8)strlen(member_name[i]);
 		r->head[i] = head_of(member_name[i], r->len[i], 0);
-		for (at = slot_of(r->head[i], r->len[i]); r->slot[at]; at = (at + 1) % SLOTS)
+		for (at = slot_of(r->head[i], r->len[i]); r->slot[at]; at = (at + 1) % ARRAY_SIZE(r->slot))
 			;
 		r->slot[at] = (u8)(i + 1);
 	}
@@ -82,18 +51,22 @@ void jsonl_reader_free(struct jsonl_reader *r)
 	free(r);
 }
 
-/* The member called so, or N_MEMBERS. */
 static inline u32 find_member(const struct jsonl_reader *r, const char *p, u32 len, size_t room)
 {
 	u64 head = head_of(p, len, room);
 	u32 at = slot_of(head, len), i;
 
-	for (; r->slot[at]; at = (at + 1) % SLOTS) {
+	for (; r->slot[at]; at = (at + 1) % ARRAY_SIZE(r->slot)) {
 		i = r->slot[at] - 1u;
 		if (r->head[i] == head && r->len[i] == len && (len <= 8 || !memcmp(p + 8, member_name[i] + 8, len - 8)))
 			return i;
 	}
 	return N_MEMBERS;
+}
+
+u32 jsonl_member(const struct jsonl_reader *r, const char *p, u32 len, size_t room)
+{
+	return find_member(r, p, len, room);
 }
 
 /* Unescaped text is never longer than the line, so one growth serves all of its strings. */
@@ -119,33 +92,51 @@ static int find_escaped(struct jsonl_reader *r, const struct ndjson_field *f, u3
 	return ret;
 }
 
-/* Gathers the members of the line that are known. */
+/* Keeps the last field that was scanned, which is member m. */
+static void keep_member(struct jsonl_reader *r, u32 m)
+{
+	struct ndjson_field *f = &r->field[r->n_fields];
+	u64 bit = 1ull << m;
+
+	if (r->seen & bit) {
+		r->regular = false;
+		r->field[r->at[m]] = *f;
+	} else {
+		r->at[m] = (u8)r->n_fields++;
+	}
+	r->seen |= bit;
+	r->have = f->type == ND_NULL ? r->have & ~bit : r->have | bit;
+}
+
+/* Gathers the fields of the line. */
 static int scan(struct jsonl_reader *r)
 {
 	const char *end = r->line + r->line_len;
-	struct ndjson_field f;
 	struct ndjson s;
-	u32 m;
+	u32 m, n_others = 0;
 	int ret = ndjson_start(&s, r->line, r->line_len);
 
-	if (ret)
-		return ret;
-	r->have = 0;
-	while ((ret = ndjson_next(&s, &f)) > 0) {
-		if (f.flags & ND_KEY_ESCAPED) {
-			ret = find_escaped(r, &f, &m);
-			if (ret)
-				return ret;
-		} else {
-			m = find_member(r, f.key, f.key_len, (size_t)(end - f.key));
-		}
-		if (m == N_MEMBERS)
-			continue;
-		r->f[m] = f;
-		if (f.type == ND_NULL)
-			r->have &= ~(1ull << m);
+	r->seen = r->have = 0;
+	r->n_fields = 0;
+	r->regular = true;
+	while (!ret) {
+		struct ndjson_field *f = &r->field[r->n_fields];
+
+		ret = ndjson_next(&s, f);
+		if (ret <= 0)
+			return ret;
+		ret = 0;
+		r->regular &= !(f->flags & (ND_KEY_ESCAPED | ND_ESCAPED));
+		if (f->flags & ND_KEY_ESCAPED)
+			ret = find_escaped(r, f, &m);
 		else
-			r->have |= 1ull << m;
+			m = find_member(r, f->key, f->key_len, (size_t)(end - f->key));
+		if (ret)
+			break;
+		if (m < N_MEMBERS)
+			keep_member(r, m);
+		else if (n_others < SHAPE_FIELDS)
+			n_others++, r->n_fields++;
 	}
 	return ret;
 }
@@ -155,272 +146,226 @@ static inline bool have(const struct jsonl_reader *r, enum member m)
 	return r->have >> m & 1;
 }
 
-/* Keeps the first error, so that a record is read in one go and checked once. */
-static void fail(struct jsonl_reader *r, int err)
-{
-	if (err && !r->err)
-		r->err = err;
-}
+/* ---- values ---- */
 
-/* Values of members: 0 or empty when absent or wrong. */
-static inline u64 num_max(struct jsonl_reader *r, enum member m, u64 max)
+static int put_signed(char *at, u8 put, const struct ndjson_field *f)
 {
-	u64 v = 0;
+	s64 v;
+	int ret = ndjson_s64(f, &v);
 
-	if (!have(r, m))
-		return 0;
-	fail(r, ndjson_u64(&r->f[m], &v));
-	if (v <= max)
-		return v;
-	fail(r, -ERANGE);
+	if (ret)
+		return ret;
+	if (put == PUT_S32 ? v < INT32_MIN || v > INT32_MAX : v < -1 || v > UINT16_MAX)
+		return -ERANGE;
+	if (put == PUT_S32)
+		*(s32 *)(void *)at = (s32)v;
+	else
+		*(u16 *)(void *)at = (u16)v;
 	return 0;
 }
 
-static inline u64 num(struct jsonl_reader *r, enum member m)
+static int put_unsigned(char *at, u8 put, const struct ndjson_field *f)
 {
-	return num_max(r, m, UINT64_MAX);
+	u64 v = f->num;
+	int ret = f->flags == ND_INTEGER ? 0 : ndjson_u64(f, &v);
+
+	if (ret)
+		return ret;
+	switch (put) {
+	case PUT_U8:
+		*(u8 *)at = (u8)v;
+		return v > UINT8_MAX ? -ERANGE : 0;
+	case PUT_U16:
+		*(u16 *)(void *)at = (u16)v;
+		return v > UINT16_MAX ? -ERANGE : 0;
+	case PUT_U32:
+		*(u32 *)(void *)at = (u32)v;
+		return v > UINT32_MAX ? -ERANGE : 0;
+	case PUT_SATURATED:
+		*(u32 *)(void *)at = (u32)MIN(v, (u64)UINT32_MAX);
+		return 0;
+	default:
+		*(u64 *)(void *)at = v;
+		return 0;
+	}
 }
 
-static inline u32 num32(struct jsonl_reader *r, enum member m)
+int jsonl_put(struct jsonl_reader *r, struct jsonl_rec *rec, struct place to, const struct ndjson_field *f)
 {
-	return (u32)num_max(r, m, UINT32_MAX);
-}
+	char *at = (char *)rec + to.at;
+	u64 v;
 
-static inline u16 num16(struct jsonl_reader *r, enum member m)
-{
-	return (u16)num_max(r, m, UINT16_MAX);
-}
-
-static inline s64 num_signed(struct jsonl_reader *r, enum member m, s64 min, s64 max)
-{
-	s64 v = 0;
-
-	if (have(r, m))
-		fail(r, ndjson_s64(&r->f[m], &v));
-	if (v < min || v > max)
-		fail(r, -ERANGE);
-	return v;
-}
-
-static u64 seconds(struct jsonl_reader *r, enum member m)
-{
-	u64 v = 0;
-
-	if (have(r, m))
-		fail(r, ndjson_ns(&r->f[m], &v));
-	return v;
-}
-
-static inline bool truth(struct jsonl_reader *r, enum member m)
-{
-	bool v = false;
-
-	if (have(r, m))
-		fail(r, ndjson_bool(&r->f[m], &v));
-	return v;
-}
-
-/* A string; anything else as it is written. */
-static inline struct slice text(struct jsonl_reader *r, enum member m)
-{
-	const struct ndjson_field *f = &r->f[m];
-	struct slice s = {};
-
-	if (!have(r, m))
-		return s;
-	s = (struct slice){ f->text, f->text_len };
-	if (f->flags & ND_ESCAPED)
-		fail(r, unescape(r, f->text, f->text_len, &s));
-	return s;
-}
-
-#define BIT(name) (1ull << M_##name)
-static void need(struct jsonl_reader *r, u64 members)
-{
-	if ((r->have & members) != members)
-		fail(r, -ENODATA);
-}
-
-static u32 has_bit(const struct jsonl_reader *r, enum member m, u32 bit)
-{
-	return have(r, m) ? bit : 0;
+	switch (to.put) {
+	case PUT_NOWHERE:
+		return 0;
+	case PUT_TEXT:
+		*(struct slice *)(void *)at = (struct slice){ f->text, f->text_len };
+		return f->flags & ND_ESCAPED ? unescape(r, f->text, f->text_len, (struct slice *)(void *)at) : 0;
+	case PUT_SECONDS:
+		return ndjson_ns(f, (u64 *)(void *)at);
+	case PUT_TRUTH:
+		return ndjson_bool(f, (bool *)at);
+	case PUT_COUNT:
+		*(u64 *)(void *)at = ndjson_u64(f, &v) ? UINT64_MAX : v;
+		return 0;
+	case PUT_S32:
+	case PUT_TAG:
+		return put_signed(at, to.put, f);
+	case PUT_LATENCY:
+		return f->flags & ND_NEGATIVE ? ndjson_s64(f, (s64 *)(void *)at) : put_unsigned(at, to.put, f);
+	default:
+		return put_unsigned(at, to.put, f);
+	}
 }
 
 /* ---- kinds ---- */
 
-/* What tells a command from others: the same members in both of its lines. */
-static u32 has_identity(const struct jsonl_reader *r)
+#define AT(member, how)                                       \
+	{                                                     \
+		offsetof(struct jsonl_rec, member), PUT_##how \
+	}
+
+static const struct place cmd_places[N_MEMBERS] = {
+	[M_ts] = AT(cmd.ts_ns, U64),
+	[M_user_data] = AT(cmd.user_data, U64),
+	[M_slba] = AT(cmd.slba, U64),
+	[M_age_ns] = AT(cmd.age_ns, U64),
+	/* data_len is what the command moves; bytes follows from nlb and a typed LBA size. */
+	[M_data_len] = AT(cmd.bytes, SATURATED),
+	[M_bytes] = AT(cmd.bytes, SATURATED),
+	[M_nlb] = AT(cmd.nlb, U32),
+	[M_nsid] = AT(cmd.nsid, U32),
+	[M_dev] = AT(cmd.dev, U32),
+	[M_rdev] = AT(cmd.rdev, U32),
+	[M_pid] = AT(cmd.pid, U32),
+	[M_tid] = AT(cmd.tid, U32),
+	[M_wait_ns] = AT(cmd.wait_ns, U32),
+	[M_cmd_op] = AT(cmd.cmd_op, U32),
+	[M_key_len] = AT(cmd.key_len, U32),
+	[M_value_len] = AT(cmd.value_len, U32),
+	[M_status] = AT(cmd.status, U16),
+	[M_hwq] = AT(cmd.hwq, U16),
+	[M_cid] = AT(cmd.cid, TAG),
+	[M_nvme_opcode] = AT(cmd.opcode, U8),
+	[M_attempts] = AT(cmd.attempts, U8),
+	[M_multipath] = AT(cmd.multipath, TRUTH),
+	[M_refused] = AT(cmd.refused, TRUTH),
+	[M_in_flight] = AT(cmd.in_flight, TRUTH),
+	[M_op_name] = AT(cmd.op_name, TEXT),
+	[M_comm] = AT(cmd.comm, TEXT),
+	[M_disk] = AT(cmd.disk, TEXT),
+	[M_key_hex] = AT(cmd.key_hex, TEXT),
+};
+
+static const struct place cmp_places[N_MEMBERS] = {
+	[M_ts] = AT(cmp.ts_ns, U64),	      [M_user_data] = AT(cmp.user_data, U64),
+	[M_lat_ns] = AT(cmp.lat_ns, LATENCY), [M_dev] = AT(cmp.dev, U32),
+	[M_status] = AT(cmp.status, U16),     [M_err] = AT(cmp.status, U16), /* of tracers that have no status */
+	[M_hwq] = AT(cmp.hwq, U16),	      [M_cid] = AT(cmp.cid, TAG),
+	[M_disk] = AT(cmp.disk, TEXT),
+};
+
+static const struct place overflow_places[N_MEMBERS] = {
+	[M_ts] = AT(overflow.ts_ns, U64),
+	[M_user_data] = AT(overflow.user_data, U64),
+	[M_res] = AT(overflow.res, S32),
+};
+
+static const struct place anchor_places[N_MEMBERS] = {
+	[M_monotonic_ns] = AT(anchor.monotonic_ns, U64),
+	[M_realtime_ns] = AT(anchor.realtime_ns, U64),
+	[M_uncertainty_ns] = AT(anchor.uncertainty_ns, U32),
+};
+
+static const struct place drops_places[N_MEMBERS] = {
+	[M_dropped] = AT(loss.ring_full, U64),
+};
+
+static const struct place loss_places[N_MEMBERS] = {
+	[M_seen] = AT(loss.seen, U64),
+	[M_stored] = AT(loss.stored, U64),
+	[M_ring_full] = AT(loss.ring_full, U64),
+	[M_map_full] = AT(loss.map_full, U64),
+	[M_hook_missed] = AT(loss.hook_missed, U64),
+	[M_filtered] = AT(loss.filtered, U64),
+	[M_in_flight] = AT(loss.in_flight, U64),
+	[M_complete] = AT(loss.complete, TRUTH),
+};
+
+static const struct place meta_places[N_MEMBERS] = {
+	[M_kvio_schema] = AT(kvio_meta.kvio_schema, U64),
+	[M_block_align] = AT(kvio_meta.block_align, U64),
+	[M_header_bytes] = AT(kvio_meta.header_bytes, U64),
+	[M_max_data_transfer_size] = AT(kvio_meta.max_data_transfer_size, U64),
+	[M_mdts_bytes] = AT(kvio_meta.max_data_transfer_size, U64),
+	[M_slot_bytes] = AT(kvio_meta.slot_bytes, U64),
+	[M_capacity_bytes] = AT(kvio_meta.capacity_bytes, U64),
+	[M_hostname] = AT(kvio_meta.hostname, TEXT),
+	[M_device_path] = AT(kvio_meta.device_path, TEXT),
+	[M_io_engine] = AT(kvio_meta.io_engine, TEXT),
+};
+
+static const struct place op_places[N_MEMBERS] = {
+	[M_trace_id] = AT(op.trace_id, U64),
+	[M_ts_start] = AT(op.start_ns, SECONDS),
+	[M_ts] = AT(op.end_ns, SECONDS),
+	[M_bytes] = AT(op.bytes, U64),
+	[M_slot_offset] = AT(op.slot_offset, U64),
+	[M_pid] = AT(op.pid, U32),
+	[M_op] = AT(op.op, TEXT),
+	[M_key] = AT(op.key, TEXT),
+	[M_key_hex] = AT(op.key_hex, TEXT),
+	[M_part] = AT(op.part, TEXT),
+	[M_error] = AT(op.error, TEXT),
+	[M_instance] = AT(op.instance, TEXT),
+};
+
+static const struct place span_places[N_MEMBERS] = {
+	[M_ts_start] = AT(span.start_ns, SECONDS),
+	[M_ts] = AT(span.end_ns, SECONDS),
+	[M_op] = AT(span.op, TEXT),
+	[M_name] = AT(span.name, TEXT),
+	[M_tokens] = AT(span.tokens, COUNT),
+	[M_request_id] = AT(span.request_id, TEXT),
+};
+
+static const struct {
+	const struct place *places;
+	u64 need;
+} kinds[N_JSONL_KINDS] = {
+	[JSONL_NVME_CMD] = { cmd_places, BIT(ts) },
+	[JSONL_NVME_CMP] = { cmp_places, BIT(ts) },
+	[JSONL_CQ_OVERFLOW] = { overflow_places, BIT(ts) },
+	[JSONL_CLOCK_ANCHOR] = { anchor_places, BIT(monotonic_ns) | BIT(realtime_ns) },
+	[JSONL_DROPS] = { drops_places, BIT(dropped) },
+	[JSONL_LOSS] = { loss_places, 0 },
+	[JSONL_FOOTER] = { loss_places, 0 },
+	[JSONL_KVIO_META] = { meta_places, 0 },
+	[JSONL_SEMANTIC] = { op_places, BIT(ts) },
+	[JSONL_SERVING] = { span_places, 0 },
+};
+
+/* Members that stand back behind a better one. */
+static u64 superseded(u64 members)
 {
-	return has_bit(r, M_user_data, HAS_USER_DATA) | has_bit(r, M_disk, HAS_DISK) | has_bit(r, M_dev, HAS_DEV) |
-	       (have(r, M_hwq) ? has_bit(r, M_cid, HAS_QUEUE) : 0);
+	return (members & BIT(data_len) ? BIT(bytes) : 0) | (members & BIT(status) ? BIT(err) : 0) |
+	       (members & BIT(max_data_transfer_size) ? BIT(mdts_bytes) : 0);
 }
 
-/* A tag of -1 (none was given out) is written by older tracers. */
-static inline u16 tag(struct jsonl_reader *r)
+struct place jsonl_place(enum jsonl_kind kind, u64 members, u32 member)
 {
-	return (u16)num_signed(r, M_cid, -1, UINT16_MAX);
-}
-
-/* data_len is what the command moves; bytes follows from nlb and a typed LBA size. */
-static inline u32 data_bytes(struct jsonl_reader *r)
-{
-	u64 v = num(r, have(r, M_data_len) ? M_data_len : M_bytes);
-
-	return (u32)MIN(v, (u64)UINT32_MAX);
-}
-
-static void get_cmd(struct jsonl_reader *r, struct jsonl_cmd *c)
-{
-	need(r, BIT(ts));
-	*c = (struct jsonl_cmd){
-		.ts_ns = num(r, M_ts),
-		.user_data = num(r, M_user_data),
-		.slba = num(r, M_slba),
-		.age_ns = num(r, M_age_ns),
-		.has = has_identity(r) | has_bit(r, M_slba, HAS_SLBA) | has_bit(r, M_data_len, HAS_DATA_LEN) |
-		       has_bit(r, M_key_hex, HAS_KEY) | has_bit(r, M_wait_ns, HAS_WAIT) |
-		       has_bit(r, M_status, HAS_STATUS),
-		.bytes = data_bytes(r),
-		.nlb = num32(r, M_nlb),
-		.nsid = num32(r, M_nsid),
-		.dev = num32(r, M_dev),
-		.rdev = num32(r, M_rdev),
-		.pid = num32(r, M_pid),
-		.tid = num32(r, M_tid),
-		.wait_ns = num32(r, M_wait_ns),
-		.cmd_op = num32(r, M_cmd_op),
-		.key_len = num32(r, M_key_len),
-		.value_len = num32(r, M_value_len),
-		.status = num16(r, M_status),
-		.hwq = num16(r, M_hwq),
-		.cid = tag(r),
-		.opcode = (u8)num_max(r, M_nvme_opcode, UINT8_MAX),
-		.attempts = have(r, M_attempts) ? (u8)num_max(r, M_attempts, UINT8_MAX) : 1,
-		.multipath = truth(r, M_multipath),
-		.refused = truth(r, M_refused),
-		.in_flight = truth(r, M_in_flight),
-		.op_name = text(r, M_op_name),
-		.comm = text(r, M_comm),
-		.disk = text(r, M_disk),
-		.key_hex = text(r, M_key_hex),
-	};
-}
-
-/* Signed, or the wrapped difference of a tracer whose clock ran backwards. */
-static s64 latency(struct jsonl_reader *r)
-{
-	const struct ndjson_field *f = &r->f[M_lat_ns];
-	u64 v = 0;
-
-	if (!have(r, M_lat_ns))
-		return 0;
-	if (f->flags & ND_NEGATIVE)
-		return num_signed(r, M_lat_ns, INT64_MIN, INT64_MAX);
-	fail(r, ndjson_u64(f, &v));
-	return (s64)v;
-}
-
-static void get_cmp(struct jsonl_reader *r, struct jsonl_cmp *c)
-{
-	need(r, BIT(ts));
-	*c = (struct jsonl_cmp){
-		.ts_ns = num(r, M_ts),
-		.user_data = num(r, M_user_data),
-		.lat_ns = latency(r),
-		.has = has_identity(r) | has_bit(r, M_lat_ns, HAS_LAT) | has_bit(r, M_status, HAS_STATUS),
-		.dev = num32(r, M_dev),
-		.status = num16(r, have(r, M_status) ? M_status : M_err),
-		.hwq = num16(r, M_hwq),
-		.cid = tag(r),
-		.disk = text(r, M_disk),
-	};
-}
-
-static void get_overflow(struct jsonl_reader *r, struct jsonl_overflow *o)
-{
-	need(r, BIT(ts));
-	*o = (struct jsonl_overflow){
-		.ts_ns = num(r, M_ts),
-		.user_data = num(r, M_user_data),
-		.res = (s32)num_signed(r, M_res, INT32_MIN, INT32_MAX),
-	};
-}
-
-static void get_anchor(struct jsonl_reader *r, struct jsonl_anchor *a)
-{
-	need(r, BIT(monotonic_ns) | BIT(realtime_ns));
-	*a = (struct jsonl_anchor){
-		.monotonic_ns = num(r, M_monotonic_ns),
-		.realtime_ns = num(r, M_realtime_ns),
-		.uncertainty_ns = num32(r, M_uncertainty_ns),
-	};
-}
-
-static void get_drops(struct jsonl_reader *r, struct jsonl_loss *l)
-{
-	need(r, BIT(dropped));
-	*l = (struct jsonl_loss){ .ring_full = num(r, M_dropped), .complete = true };
-}
-
-static void get_loss(struct jsonl_reader *r, struct jsonl_loss *l)
-{
-	*l = (struct jsonl_loss){
-		.seen = num(r, M_seen),
-		.stored = num(r, M_stored),
-		.ring_full = num(r, M_ring_full),
-		.map_full = num(r, M_map_full),
-		.hook_missed = num(r, M_hook_missed),
-		.filtered = num(r, M_filtered),
-		.in_flight = num(r, M_in_flight),
-		.complete = truth(r, M_complete),
-	};
-}
-
-static void get_kvio_meta(struct jsonl_reader *r, struct jsonl_kvio_meta *k)
-{
-	*k = (struct jsonl_kvio_meta){
-		.kvio_schema = num(r, M_kvio_schema),
-		.block_align = num(r, M_block_align),
-		.header_bytes = num(r, M_header_bytes),
-		.max_data_transfer_size =
-			num(r, have(r, M_max_data_transfer_size) ? M_max_data_transfer_size : M_mdts_bytes),
-		.slot_bytes = num(r, M_slot_bytes),
-		.capacity_bytes = num(r, M_capacity_bytes),
-		.hostname = text(r, M_hostname),
-		.device_path = text(r, M_device_path),
-		.io_engine = text(r, M_io_engine),
-	};
-}
-
-static void get_op(struct jsonl_reader *r, struct jsonl_op *o)
-{
-	need(r, BIT(ts));
-	*o = (struct jsonl_op){
-		.trace_id = num(r, M_trace_id),
-		.start_ns = seconds(r, have(r, M_ts_start) ? M_ts_start : M_ts),
-		.end_ns = seconds(r, M_ts),
-		.bytes = num(r, M_bytes),
-		.slot_offset = num(r, M_slot_offset),
-		.pid = num32(r, M_pid),
-		.has_start = have(r, M_ts_start),
-		.has_slot = have(r, M_slot_offset),
-		.has_pid = have(r, M_pid),
-		.op = text(r, M_op),
-		.key = text(r, M_key),
-		.key_hex = text(r, M_key_hex),
-		.part = text(r, M_part),
-		.error = text(r, M_error),
-		.instance = text(r, M_instance),
-	};
+	if (!kinds[kind].places || member >= N_MEMBERS || superseded(members) >> member & 1)
+		return (struct place){};
+	return kinds[kind].places[member];
 }
 
 /* What kind of record the line is. */
-static enum jsonl_kind classify(struct jsonl_reader *r)
+static enum jsonl_kind classify(const struct jsonl_reader *r, struct slice event_type)
 {
 	static const struct {
 		const char *event_type;
 		enum jsonl_kind kind;
-	} kinds[] = {
+	} names[] = {
 		{ "nvme_cmd", JSONL_NVME_CMD },
 		{ "nvme_cmp", JSONL_NVME_CMP },
 		{ "cq_overflow", JSONL_CQ_OVERFLOW },
@@ -432,22 +377,84 @@ static enum jsonl_kind classify(struct jsonl_reader *r)
 		{ "kvio_meta", JSONL_KVIO_META },
 		{ "meta", JSONL_KVIO_META },
 	};
-	struct slice type = text(r, M_event_type);
 	size_t i;
 
-	if (!have(r, M_event_type)) {
-		if (have(r, M_op) && have(r, M_trace_id))
-			return JSONL_SEMANTIC;
-		return have(r, M_ts_start) && have(r, M_ts) ? JSONL_SERVING : JSONL_UNKNOWN;
+	if (!have(r, M_event_type) && have(r, M_op) && have(r, M_trace_id))
+		return JSONL_SEMANTIC;
+	for (i = 0; have(r, M_event_type) && i < ARRAY_SIZE(names); i++)
+		if (slice_is(event_type, names[i].event_type))
+			return names[i].kind;
+	return have(r, M_ts_start) && have(r, M_ts) ? JSONL_SERVING : JSONL_UNKNOWN;
+}
+
+static u32 has_bit(const struct jsonl_reader *r, enum member m, u32 bit)
+{
+	return have(r, m) ? bit : 0;
+}
+
+/* What tells a command from others: the same members in both of its lines. */
+static u32 has_identity(const struct jsonl_reader *r)
+{
+	return has_bit(r, M_user_data, HAS_USER_DATA) | has_bit(r, M_disk, HAS_DISK) | has_bit(r, M_dev, HAS_DEV) |
+	       (have(r, M_hwq) ? has_bit(r, M_cid, HAS_QUEUE) : 0) | has_bit(r, M_status, HAS_STATUS);
+}
+
+/* What a record says by the members it has, and the values of those it has not. */
+static void note_presence(const struct jsonl_reader *r, struct jsonl_rec *rec)
+{
+	switch (rec->kind) {
+	case JSONL_NVME_CMD:
+		rec->cmd.has = has_identity(r) | has_bit(r, M_slba, HAS_SLBA) | has_bit(r, M_data_len, HAS_DATA_LEN) |
+			       has_bit(r, M_key_hex, HAS_KEY) | has_bit(r, M_wait_ns, HAS_WAIT);
+		rec->cmd.attempts = 1;
+		break;
+	case JSONL_NVME_CMP:
+		rec->cmp.has = has_identity(r) | has_bit(r, M_lat_ns, HAS_LAT);
+		break;
+	case JSONL_DROPS:
+		rec->loss.complete = true;
+		break;
+	case JSONL_SEMANTIC:
+		rec->op.has_start = have(r, M_ts_start);
+		rec->op.has_slot = have(r, M_slot_offset);
+		rec->op.has_pid = have(r, M_pid);
+		break;
+	case JSONL_SERVING:
+		rec->span.tokens = UINT64_MAX;
+		break;
+	default:
+		break;
 	}
-	for (i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (slice_is(type, kinds[i].event_type))
-			return kinds[i].kind;
-	return JSONL_UNKNOWN;
+}
+
+/* Keeps the first error, so that a record is read in one go and checked once. */
+static void fail(struct jsonl_reader *r, int err)
+{
+	if (err && !r->err)
+		r->err = err;
+}
+
+static void fill(struct jsonl_reader *r, struct jsonl_rec *rec)
+{
+	const struct place *places = kinds[rec->kind].places;
+	u64 members = r->have & ~superseded(r->have);
+	u32 m;
+
+	note_presence(r, rec);
+	if ((r->have & kinds[rec->kind].need) != kinds[rec->kind].need)
+		fail(r, -ENODATA);
+	for (; members; members &= members - 1) {
+		m = (u32)__builtin_ctzll(members);
+		if (places[m].put)
+			fail(r, jsonl_put(r, rec, places[m], &r->field[r->at[m]]));
+	}
+	jsonl_settle(rec);
 }
 
 int jsonl_read(struct jsonl_reader *r, const char *line, size_t n, struct jsonl_rec *rec)
 {
+	static const struct place event_type = AT(cmd.op_name, TEXT); /* any that is free */
+	struct slice type = {};
 	int ret;
 
 	r->line = line;
@@ -457,35 +464,15 @@ int jsonl_read(struct jsonl_reader *r, const char *line, size_t n, struct jsonl_
 	ret = scan(r);
 	if (ret)
 		return ret;
-	rec->kind = classify(r);
-	switch (rec->kind) {
-	case JSONL_NVME_CMD:
-		get_cmd(r, &rec->cmd);
-		break;
-	case JSONL_NVME_CMP:
-		get_cmp(r, &rec->cmp);
-		break;
-	case JSONL_CQ_OVERFLOW:
-		get_overflow(r, &rec->overflow);
-		break;
-	case JSONL_CLOCK_ANCHOR:
-		get_anchor(r, &rec->anchor);
-		break;
-	case JSONL_DROPS:
-		get_drops(r, &rec->loss);
-		break;
-	case JSONL_LOSS:
-	case JSONL_FOOTER:
-		get_loss(r, &rec->loss);
-		break;
-	case JSONL_KVIO_META:
-		get_kvio_meta(r, &rec->kvio_meta);
-		break;
-	case JSONL_SEMANTIC:
-		get_op(r, &rec->op);
-		break;
-	default:
-		break;
+	if (have(r, M_event_type)) {
+		fail(r, jsonl_put(r, rec, event_type, &r->field[r->at[M_event_type]]));
+		type = rec->cmd.op_name;
 	}
+	*rec = (struct jsonl_rec){ .kind = classify(r, type) };
+	if (kinds[rec->kind].places)
+		fill(r, rec);
+	if (r->missed && !r->err)
+		shape_learn(r, rec);
+	r->missed = false;
 	return r->err;
 }

@@ -26,6 +26,7 @@ enum jsonl_kind {
 	JSONL_KVIO_META,
 	JSONL_SEMANTIC,
 	JSONL_SERVING,
+	N_JSONL_KINDS
 };
 
 /* Which members of a command or completion were there. */
@@ -91,9 +92,17 @@ struct jsonl_op {
 	struct slice op, key, key_hex, part, error, instance;
 };
 
+/* What a request of the serving engine took. */
+struct jsonl_span {
+	u64 start_ns, end_ns;
+	u64 tokens; /* UINT64_MAX = absent */
+	struct slice op, name, request_id;
+};
+
 /* Slices point into the line or into the reader, until its next call. */
 struct jsonl_rec {
 	enum jsonl_kind kind;
+	u32 who; /* in two records of one reader equal and not 0: so are all members that name a device or a thread */
 	union {
 		struct jsonl_cmd cmd;
 		struct jsonl_cmp cmp;
@@ -102,6 +111,7 @@ struct jsonl_rec {
 		struct jsonl_loss loss;
 		struct jsonl_kvio_meta kvio_meta;
 		struct jsonl_op op;
+		struct jsonl_span span;
 	};
 };
 
@@ -116,5 +126,15 @@ void jsonl_reader_free(struct jsonl_reader *r);
  * -EINVAL or -ERANGE (a member has the wrong type, or does not fit); -ENOMEM.
  */
 int jsonl_read(struct jsonl_reader *r, const char *line, size_t n, struct jsonl_rec *rec);
+
+/*
+ * Takes the next line off [*p, end), its newline too, when it differs from an
+ * earlier one of this reader in nothing but values: 1 and the record that
+ * jsonl_read() would give, valid until the next call.  0 when it does not: then
+ * the line is for jsonl_read(), which learns from it.  JSONL_SLACK bytes behind
+ * `end` can be read, whatever they are.
+ */
+#define JSONL_SLACK 4096u
+int jsonl_predict(struct jsonl_reader *r, const char **p, const char *end, const struct jsonl_rec **rec);
 
 #endif

@@ -2,8 +2,14 @@
 #include "lib/dist.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+const char *percentile_name(enum percentile_method method)
+{
+	return method == PERCENTILE_FLOOR ? "floor" : PERCENTILE_METHOD;
+}
 
 static void insertion_sort(u64 *v, size_t n)
 {
@@ -30,6 +36,10 @@ int u64_sort(u64 *v, size_t n)
 		insertion_sort(v, n);
 		return 0;
 	}
+	for (i = 1; i < n && v[i - 1] <= v[i];)
+		i++;
+	if (i == n)
+		return 0;
 	to = tmp = malloc(n * sizeof(*tmp));
 	if (!tmp)
 		return -ENOMEM;
@@ -60,39 +70,157 @@ int u64_sort(u64 *v, size_t n)
 	return 0;
 }
 
-u64 u64_percentile(const u64 *sorted, size_t n, u32 percent)
+/* The number, from 0, of the element that is the percentile. */
+static size_t rank_of(size_t n, u32 percent, enum percentile_method method)
 {
-	size_t rank;
+	/* floor(n * percent / 100) without a product that could overflow, and whether that is exact */
+	size_t rank = n / 100 * percent + n % 100 * percent / 100;
+	bool whole = n % 100 * percent % 100 == 0;
 
-	if (!n)
-		return 0;
-	/* ceil(n * percent / 100) without a product that could overflow */
-	rank = n / 100 * percent + (n % 100 * percent + 99) / 100;
-	return sorted[rank ? rank - 1 : 0];
+	if (method == PERCENTILE_NEAREST && whole && rank)
+		rank--;
+	return MIN(rank, n - 1);
 }
 
-int dist_take(struct dist *d, u64 *v, size_t n)
+u64 u64_percentile(const u64 *sorted, size_t n, u32 percent)
 {
-	size_t i;
+	return n ? sorted[rank_of(n, percent, PERCENTILE_NEAREST)] : 0;
+}
+
+/* ---- selection: only the buckets that hold a percentile are sorted ---- */
+
+#define SELECT_MIN_N 256
+/* 32 buckets for each power of two; smaller numbers have one each. */
+#define SUB_BITS     5
+#define N_BUCKETS    ((64 - SUB_BITS + 1) << SUB_BITS)
+#define N_RANKS	     4
+
+static u32 bucket_of(u64 v)
+{
+	u32 shift;
+
+	if (v < 1u << SUB_BITS)
+		return (u32)v;
+	shift = 63 - (u32)__builtin_clzll(v) - SUB_BITS;
+	return ((shift + 1) << SUB_BITS) + ((u32)(v >> shift) & ((1u << SUB_BITS) - 1));
+}
+
+/* The elements with these ranks (ascending), in value; v is left in another order. */
+static int select_ranks(u64 *v, size_t n, const size_t rank[N_RANKS], u64 value[N_RANKS])
+{
+	u32 count[N_BUCKETS] = {}, bucket[N_RANKS], b, k;
+	size_t before = 0, below[N_RANKS], i, got = 0;
+	bool wanted[N_BUCKETS] = {};
 	int ret;
+
+	for (i = 0; i < n; i++)
+		count[bucket_of(v[i])]++;
+	for (b = 0, k = 0; b < N_BUCKETS && k < N_RANKS; before += count[b++])
+		for (; k < N_RANKS && rank[k] < before + count[b]; k++) {
+			bucket[k] = b;
+			wanted[b] = true;
+			below[k] = rank[k] - before;
+		}
+	for (i = 0; i < n; i++)
+		if (wanted[bucket_of(v[i])]) {
+			u64 x = v[i];
+
+			v[i] = v[got];
+			v[got++] = x;
+		}
+	ret = u64_sort(v, got);
+	for (k = 0, b = 0, before = 0; k < N_RANKS && !ret; k++) {
+		for (; b < bucket[k]; b++)
+			before += wanted[b] ? count[b] : 0;
+		value[k] = v[before + below[k]];
+	}
+	return ret;
+}
+
+int dist_take_by(struct dist *d, u64 *v, size_t n, enum percentile_method method)
+{
+	static const u32 percent[N_RANKS] = { 25, 50, 95, 99 };
+	u64 value[N_RANKS];
+	size_t rank[N_RANKS], i;
+	u64 sum = 0, min, max;
+	bool over = false;
+	int ret, k;
 
 	*d = (struct dist){};
 	if (!n)
 		return 0;
-	ret = u64_sort(v, n);
+	for (i = 0, min = max = v[0]; i < n; i++) {
+		min = MIN(min, v[i]);
+		max = MAX(max, v[i]);
+		over |= __builtin_add_overflow(sum, v[i], &sum);
+	}
+	for (k = 0; k < N_RANKS; k++)
+		rank[k] = rank_of(n, percent[k], method);
+	/* Counters of buckets are 32 bits wide. */
+	if (n < SELECT_MIN_N || n > UINT32_MAX) {
+		ret = u64_sort(v, n);
+		for (k = 0; k < N_RANKS; k++)
+			value[k] = v[rank[k]];
+	} else {
+		ret = select_ranks(v, n, rank, value);
+	}
 	if (ret)
 		return ret;
-	for (i = 0; i < n; i++)
-		if (__builtin_add_overflow(d->sum, v[i], &d->sum)) {
-			d->sum = UINT64_MAX;
-			break;
-		}
-	d->n = n;
-	d->min = v[0];
-	d->p25 = u64_percentile(v, n, 25);
-	d->p50 = u64_percentile(v, n, 50);
-	d->p95 = u64_percentile(v, n, 95);
-	d->p99 = u64_percentile(v, n, 99);
-	d->max = v[n - 1];
+	*d = (struct dist){ n, min, value[0], value[1], value[2], value[3], max, over ? UINT64_MAX : sum };
 	return 0;
+}
+
+int dist_take(struct dist *d, u64 *v, size_t n)
+{
+	return dist_take_by(d, v, n, PERCENTILE_NEAREST);
+}
+
+/* ---- the interval of a median ---- */
+
+/* P(at least r of n draws hit) when each does with probability p; 0 < r <= n, 0 < p < 1. */
+static double at_least(size_t n, size_t r, double p)
+{
+	/* Away from the most likely number the terms only shrink: of the two tails, the one that r is in. */
+	bool upper = (double)r > p * (double)n;
+	size_t j = upper ? r : r - 1;
+	double odds = p / (1 - p), sum = 0;
+	double term = exp(lgamma((double)n + 1) - lgamma((double)j + 1) - lgamma((double)(n - j) + 1) +
+			  (double)j * log(p) + (double)(n - j) * log1p(-p));
+
+	while (sum + term > sum) {
+		sum += term;
+		if (upper) {
+			term *= (double)(n - j) / (double)(j + 1) * odds;
+			j++;
+		} else {
+			term *= (double)j / (double)(n - j + 1) / odds;
+			j--;
+		}
+	}
+	return upper ? sum : 1 - sum;
+}
+
+/* How many of the smallest elements the median of a resample is among with at least this probability. */
+static size_t median_among(size_t n, double probability)
+{
+	size_t lo = 1, hi = n, median = n / 2 + n % 2;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (at_least(n, median, (double)mid / (double)n) >= probability)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
+}
+
+bool median_interval(size_t n, size_t *low, size_t *high)
+{
+	if (n < MEDIAN_MIN_N)
+		return false;
+	*low = median_among(n, 0.025) - 1;
+	*high = median_among(n, 0.975) - 1;
+	return true;
 }

@@ -1,24 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/ndjson.h"
 
-#include <endian.h>
 #include <errno.h>
 
-#define BYTES(c) (0x0101010101010101ull * (u8)(c))
-
-static inline u64 load8(const char *p)
-{
-	u64 w;
-
-	memcpy(&w, p, sizeof(w));
-	return le64toh(w);
-}
-
-/* The lowest set high bit marks the first zero byte; bits above it may be false. */
-static inline u64 zero_byte(u64 w)
-{
-	return (w - BYTES(1)) & ~w & BYTES(0x80);
-}
+#include "lib/simd.h"
 
 static inline bool is_digit(char c)
 {
@@ -73,16 +58,14 @@ static const char *skip_escape(const char *p, const char *end)
 static inline const char *string_end(const char *p, const char *end, bool *escaped)
 {
 	for (;;) {
-		while (end - p >= 8) {
-			u64 w = load8(p);
-			u64 control = (w - BYTES(0x20)) & ~w & BYTES(0x80);
-			u64 stop = zero_byte(w ^ BYTES('"')) | zero_byte(w ^ BYTES('\\')) | control;
+		while (end - p >= 16) {
+			u64 stop = string_stops16(p);
 
 			if (stop) {
-				p += __builtin_ctzll(stop) >> 3;
+				p += (u32)__builtin_ctzll(stop) / LANE_BITS;
 				break;
 			}
-			p += 8;
+			p += 16;
 		}
 		while (p < end && *p != '"' && *p != '\\' && (u8)*p >= 0x20)
 			p++;
@@ -95,22 +78,6 @@ static inline const char *string_end(const char *p, const char *end, bool *escap
 		if (!p)
 			return NULL;
 	}
-}
-
-/* True when all eight bytes are digits. */
-static inline bool digits8(u64 w)
-{
-	return !(((w + BYTES(0x46)) | (w - BYTES('0'))) & BYTES(0x80));
-}
-
-/* Their value; the first digit is in the lowest byte. */
-static inline u64 value8(u64 w)
-{
-	w -= BYTES('0');
-	w = w * 10 + (w >> 8);
-	return (((w & 0x000000ff000000ffull) * 0x000f424000000064ull) +
-		(((w >> 16) & 0x000000ff000000ffull) * 0x0000271000000001ull)) >>
-	       32;
 }
 
 /* The digits at p as a number.  False when they do not fit. */
@@ -165,8 +132,8 @@ static inline const char *scan_number(const char *p, const char *end, struct ndj
 		p++;
 	}
 	digits = p;
-	while (end - p >= 8 && digits8(load8(p))) {
-		v = v * 100000000 + value8(load8(p));
+	while (end - p >= 8 && !digits_stop(load8(p) ^ BYTES('0'))) {
+		v = v * 100000000 + digits_value8(load8(p) ^ BYTES('0'));
 		p += 8;
 	}
 	for (; p < end && is_digit(*p); p++)
@@ -349,6 +316,20 @@ static inline const char *scan_value(const char *p, const char *end, struct ndjs
 	if (q)
 		f->text_len = (u32)(q - p);
 	return q;
+}
+
+const char *ndjson_value(const char *p, const char *end, struct ndjson_field *f)
+{
+	f->flags = 0;
+	return scan_value(p, end, f);
+}
+
+const char *ndjson_plain_end(const char *p, const char *end)
+{
+	bool escaped = false;
+
+	p = string_end(p, end, &escaped);
+	return escaped ? NULL : p;
 }
 
 int ndjson_start(struct ndjson *s, const char *line, size_t n)

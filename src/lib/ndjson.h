@@ -80,6 +80,14 @@ int ndjson_ns(const struct ndjson_field *f, u64 *out);
 int ndjson_bool(const struct ndjson_field *f, bool *out);
 
 /*
+ * For readers that know what stands where.  Past one value at p (p < end), or
+ * NULL when there is none; fills all of the field but its key.
+ */
+const char *ndjson_value(const char *p, const char *end, struct ndjson_field *f);
+/* The quote that ends the string whose text starts at p, NULL when there is none or an escape stands before it. */
+const char *ndjson_plain_end(const char *p, const char *end);
+
+/*
  * Appends the n bytes of a scanned string or key to b with the escapes
  * resolved: never longer than n, a lone surrogate becomes U+FFFD.
  */

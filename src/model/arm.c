@@ -30,32 +30,52 @@ int arm_init(struct arm *a, const char *label, const char *const *file, size_t n
 	return ret;
 }
 
+/*
+ * The text up to the first `end` that no backslash stands before, copied to
+ * *word without those backslashes; *at is moved to that `end`.
+ */
+static int take_word(const char **at, char end, char **word)
+{
+	const char *s = *at;
+	char *out = malloc(strlen(s) + 1);
+
+	*word = out;
+	if (!out)
+		return -ENOMEM;
+	for (; *s && *s != end; s++) {
+		if (*s == '\\' && (s[1] == end || s[1] == '\\'))
+			s++;
+		*out++ = *s;
+	}
+	*out = '\0';
+	*at = s;
+	return 0;
+}
+
 int arm_parse(struct arm *a, const char *spec)
 {
-	const char *equals = strchr(spec, '='), *at;
-	int ret = 0;
+	const char *at = spec;
+	int ret;
 
 	*a = (struct arm){};
-	if (!equals || equals == spec)
-		return -EINVAL;
-	a->label = strndup(spec, (size_t)(equals - spec));
-	if (!a->label)
-		return -ENOMEM;
-	for (at = equals + 1; !ret; at++) {
-		size_t n = strcspn(at, ",");
+	ret = take_word(&at, '=', &a->label);
+	if (!ret && (*at != '=' || !*a->label))
+		ret = -EINVAL;
+	while (!ret && *at) {
+		char *file;
 
-		if (n && !(n == 1 && *at == '-'))
-			ret = add_file(a, at, n);
-		at += n;
-		if (!*at)
-			break;
+		at++;
+		ret = take_word(&at, ',', &file);
+		if (!ret && *file && strcmp(file, "-"))
+			ret = add_file(a, file, strlen(file));
+		free(file);
 	}
 	return ret;
 }
 
 int arm_load(struct arm *a, u32 lba_bytes, const char **failed)
 {
-	struct join_options join = { .lba_bytes = lba_bytes };
+	struct join_options join = { .lba_bytes = lba_bytes, .kind = a->join };
 	struct model *m = &a->m;
 	size_t i;
 	int ret;
@@ -77,7 +97,9 @@ int arm_load(struct arm *a, u32 lba_bytes, const char **failed)
 			a->dev_name = a->file[i];
 	}
 	ret = model_finish(m);
-	return ret ? ret : model_join(m, &join);
+	if (!ret)
+		ret = model_join(m, &join);
+	return ret ? ret : model_cut(m, &a->filter);
 }
 
 void arm_free(struct arm *a)

@@ -1,199 +1,106 @@
 // SPDX-License-Identifier: Apache-2.0
-/*
- * Commands to the operations of the application, by the trace id in the upper
- * half of user_data.  An id that several operations have is cut in time: a
- * command belongs to the first of them that ends at or after it, else to the
- * last.
- */
+/* Which join, and what follows from it for every operation. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/hash.h"
-#include "model/tables.h"
+#include "model/join.h"
 
-/* The operations of each trace id, by their end. */
-struct groups {
-	struct map64 at; /* trace id -> group */
-	u32 n;
-	u32 *start; /* of each group in `op`, and the end of the last */
-	u32 *op;
-	const struct op_table *t;
+/* ---- asking ---- */
+
+static const char *const names[] = {
+	[JOIN_AUTO] = "auto", [JOIN_NONE] = "none",	[JOIN_TRACE_ID] = "trace id",
+	[JOIN_KEY] = "key",   [JOIN_OFFSET] = "offset",
 };
 
-static void groups_free(struct groups *g)
+const char *join_name(enum join_kind kind)
 {
-	map64_free(&g->at);
-	free(g->start);
-	free(g->op);
+	return names[kind];
 }
 
-static bool ends_before(const void *arg, u32 a, u32 b)
+int join_parse(enum join_kind *kind, const char *name)
 {
-	const struct groups *g = arg;
+	size_t i;
 
-	return g->t->end_ns[g->op[a]] < g->t->end_ns[g->op[b]];
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(names[i], name)) {
+			*kind = (enum join_kind)i;
+			return 0;
+		}
+	if (!strcmp(name, "trace-id"))
+		*kind = JOIN_TRACE_ID;
+	return strcmp(name, "trace-id") ? -EINVAL : 0;
 }
 
-struct part {
-	const struct groups *g;
-	u32 first;
-};
-
-static bool part_before(const void *arg, u32 a, u32 b)
+/* The first row whose (cmd, op) is not less. */
+static u32 find_part(const struct part_table *t, u32 cmd, u32 op)
 {
-	const struct part *p = arg;
-
-	return ends_before(p->g, p->first + a, p->first + b);
-}
-
-/* Sorts the operations of one group by their end; file order counts among equals. */
-static int sort_group(struct groups *g, u32 group)
-{
-	struct part p = { g, g->start[group] };
-	u32 n = g->start[group + 1] - p.first, *order, i;
-	int ret = sort_rows(n, part_before, &p, &order);
-
-	if (ret || !order)
-		return ret;
-	for (i = 0; i < n; i++)
-		order[i] = g->op[p.first + order[i]];
-	memcpy(g->op + p.first, order, n * sizeof(*order));
-	free(order);
-	return 0;
-}
-
-/* Which group each operation is in, counted in `start`. */
-static int assign_groups(struct groups *g, u32 *group)
-{
-	bool is_new;
-	u32 i;
-
-	for (i = 0; i < g->t->n; i++) {
-		u32 *at = map64_put(&g->at, g->t->trace_id[i], &is_new);
-
-		if (!at)
-			return -ENOMEM;
-		if (is_new)
-			*at = g->n++;
-		group[i] = *at;
-		g->start[*at]++;
-	}
-	return 0;
-}
-
-/* A counting sort of the operations by group. */
-static void fill_groups(struct groups *g, const u32 *group)
-{
-	u32 sum = 0, i;
-
-	for (i = 0; i <= g->n; i++) {
-		u32 n = g->start[i];
-
-		g->start[i] = sum;
-		sum += n;
-	}
-	for (i = 0; i < g->t->n; i++)
-		g->op[g->start[group[i]]++] = i;
-	for (i = g->n; i > 0; i--)
-		g->start[i] = g->start[i - 1];
-	g->start[0] = 0;
-}
-
-static int groups_make(struct groups *g, const struct op_table *t)
-{
-	u32 *group = malloc(MAX(t->n, 1u) * sizeof(*group)), i;
-	int ret = -ENOMEM;
-
-	g->t = t;
-	g->start = calloc(t->n + 1ull, sizeof(*g->start));
-	g->op = malloc(MAX(t->n, 1u) * sizeof(*g->op));
-	if (group && g->start && g->op)
-		ret = assign_groups(g, group);
-	if (!ret)
-		fill_groups(g, group);
-	for (i = 0; !ret && i < g->n; i++)
-		ret = sort_group(g, i);
-	free(group);
-	return ret;
-}
-
-/* The operation of the group that a command of that time belongs to. */
-static u32 op_at(const struct groups *g, u32 group, u64 ts_ns)
-{
-	u32 lo = g->start[group], hi = g->start[group + 1] - 1;
+	u32 lo = 0, hi = t->n;
 
 	while (lo < hi) {
 		u32 mid = lo + (hi - lo) / 2;
 
-		if (g->t->end_ns[g->op[mid]] < ts_ns)
+		if (t->cmd[mid] < cmd || (t->cmd[mid] == cmd && t->op[mid] < op))
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return g->op[lo];
+	return lo;
 }
 
-static void count_occurrences(struct op_table *t, const struct groups *g)
+u32 cmd_parts(const struct model *m, u32 cmd, u32 *first)
 {
-	u32 group, i;
-
-	for (group = 0; group < g->n; group++)
-		for (i = g->start[group]; i < g->start[group + 1]; i++) {
-			t->occurrence[g->op[i]] = i - g->start[group];
-			t->n_occurrences[g->op[i]] = g->start[group + 1] - g->start[group];
-		}
+	*first = 0;
+	if (!(m->cmd.flags[cmd] & CMD_SPLIT))
+		return 0;
+	*first = find_part(&m->part, cmd, 0);
+	return find_part(&m->part, cmd + 1, 0) - *first;
 }
 
-/* Fills cmd.op.  True when any command has a trace id. */
-static bool assign_ops(struct model *m, const struct groups *g)
+u32 cmd_op_bytes(const struct model *m, u32 cmd, u32 op)
 {
-	struct cmd_table *t = &m->cmd;
-	u64 last_id = 0;
-	u32 group = NONE, i;
-	bool tagged = false;
+	const struct part_table *t = &m->part;
+	u32 at;
 
-	for (i = 0; i < t->n; i++) {
-		u64 id = cmd_trace_id(m, i);
-
-		if (id && id != last_id) {
-			const u32 *at = map64_get(&g->at, id);
-
-			group = at ? *at : NONE;
-			last_id = id;
-		}
-		tagged |= id != 0;
-		t->op[i] = id && group != NONE ? op_at(g, group, t->ts_ns[i]) : NONE;
-	}
-	return tagged;
+	if (!(m->cmd.flags[cmd] & CMD_SPLIT))
+		return m->cmd.op[cmd] == op ? m->cmd.bytes[cmd] : 0;
+	at = find_part(t, cmd, op);
+	return at < t->n && t->cmd[at] == cmd && t->op[at] == op ? t->bytes[at] : 0;
 }
 
-/* A counting sort of the commands by operation; re-issued first attempts stay out. */
-static int order_cmds(struct model *m)
+/* ---- what follows from cmd.op ---- */
+
+/*
+ * Calls back for each command and operation that it belongs to, in order of
+ * the commands; first attempts stay out.
+ */
+static void each_tie(const struct model *m, void (*fn)(struct op_table *o, u32 *order, u32 op, u32 cmd),
+		     struct op_table *o, u32 *order)
 {
 	const struct cmd_table *t = &m->cmd;
-	struct op_table *o = &m->op;
-	u32 sum = 0, i;
+	u32 part = 0, i;
 
-	for (i = 0; i < o->n; i++)
-		o->n_cmds[i] = 0;
-	for (i = 0; i < t->n; i++)
-		if (t->op[i] != NONE && !(t->flags[i] & CMD_REISSUED))
-			o->n_cmds[t->op[i]]++;
-	for (i = 0; i < o->n; i++) {
-		o->first_cmd[i] = sum;
-		sum += o->n_cmds[i];
+	for (i = 0; i < t->n; i++) {
+		if (t->op[i] == NONE || (t->flags[i] & CMD_REISSUED))
+			continue;
+		if (!(t->flags[i] & CMD_SPLIT))
+			fn(o, order, t->op[i], i);
+		while (part < m->part.n && m->part.cmd[part] <= i)
+			fn(o, order, m->part.op[part++], i);
 	}
-	free(m->cmd_order);
-	m->cmd_order = malloc(MAX(sum, 1u) * sizeof(*m->cmd_order));
-	if (!m->cmd_order)
-		return -ENOMEM;
-	for (i = 0; i < t->n; i++)
-		if (t->op[i] != NONE && !(t->flags[i] & CMD_REISSUED))
-			m->cmd_order[o->first_cmd[t->op[i]]++] = i;
-	for (i = 0; i < o->n; i++)
-		o->first_cmd[i] = o->n_cmds[i] ? o->first_cmd[i] - o->n_cmds[i] : NONE;
-	return 0;
+}
+
+static void count_cmd(struct op_table *o, u32 *order, u32 op, u32 cmd)
+{
+	(void)order;
+	(void)cmd;
+	o->n_cmds[op]++;
+}
+
+static void put_cmd(struct op_table *o, u32 *order, u32 op, u32 cmd)
+{
+	order[o->first_cmd[op]++] = cmd;
 }
 
 static void find_anomalies(struct model *m)
@@ -209,6 +116,31 @@ static void find_anomalies(struct model *m)
 		o->flags[i] |= OP_LATE_CMD;
 		m->clock_anomalies++;
 	}
+}
+
+/* A counting sort of the commands by operation. */
+int order_commands(struct model *m)
+{
+	struct op_table *o = &m->op;
+	u32 sum = 0, i;
+
+	for (i = 0; i < o->n; i++)
+		o->n_cmds[i] = 0;
+	each_tie(m, count_cmd, o, NULL);
+	for (i = 0; i < o->n; i++) {
+		o->first_cmd[i] = sum;
+		if (__builtin_add_overflow(sum, o->n_cmds[i], &sum))
+			return -ENOMEM;
+	}
+	free(m->cmd_order);
+	m->cmd_order = malloc(MAX(sum, 1u) * sizeof(*m->cmd_order));
+	if (!m->cmd_order)
+		return -ENOMEM;
+	each_tie(m, put_cmd, o, m->cmd_order);
+	for (i = 0; i < o->n; i++)
+		o->first_cmd[i] = o->n_cmds[i] ? o->first_cmd[i] - o->n_cmds[i] : NONE;
+	find_anomalies(m);
+	return 0;
 }
 
 /* Distinct writers of the semantic stream, by instance and process. */
@@ -229,117 +161,110 @@ static int count_instances(struct model *m)
 	return ret;
 }
 
-/* ---- headers ---- */
+/* ---- choosing ---- */
 
-#define SAMPLED_STORES 50u
-
-static bool is_store(const struct model *m, u32 op)
-{
-	return !strcmp(strpool_get(&m->strings, m->op.name[op]), "store");
-}
-
-/* True when the command starts where the slot of its operation does. */
-static bool at_slot(const struct model *m, u32 cmd, u32 lba)
-{
-	u32 op = m->cmd.op[cmd];
-	u64 offset;
-
-	return (m->cmd.flags[cmd] & CMD_HAS_SLBA) && (m->op.flags[op] & OP_HAS_SLOT) &&
-	       !__builtin_mul_overflow(m->cmd.slba[cmd], lba, &offset) && offset == m->op.slot_offset[op];
-}
-
-static bool has_header(const struct model *m, u32 op, u32 lba)
+static bool any_flag(const u32 *flags, u32 n, u32 flag)
 {
 	u32 i;
 
-	for (i = 0; i < m->op.n_cmds[op]; i++)
-		if (at_slot(m, m->cmd_order[m->op.first_cmd[op] + i], lba))
+	for (i = 0; i < n; i++)
+		if (flags[i] & flag)
 			return true;
 	return false;
 }
 
-/* In how many of the first stores with commands a header is found under this size. */
-static u32 lba_score(const struct model *m, u32 lba)
-{
-	u32 score = 0, looked = 0, i;
-
-	for (i = 0; i < m->op.n && looked < SAMPLED_STORES; i++) {
-		if (!m->op.n_cmds[i] || !is_store(m, i))
-			continue;
-		score += has_header(m, i, lba);
-		looked++;
-	}
-	return score;
-}
-
-/* The device of the first command that belongs to an operation, else the first device. */
-static u32 device_lba(const struct model *m)
+static bool any_key(const struct model *m)
 {
 	u32 i;
 
 	for (i = 0; i < m->cmd.n; i++)
-		if (m->cmd.op[i] != NONE)
-			return m->device[m->cmd.dev[i]].lba_bytes;
-	return m->n_devices ? m->device[0].lba_bytes : 0;
+		if (m->cmd.key[i])
+			return true;
+	return false;
 }
 
-/* What was said, unless another usual size puts more headers where slots begin. */
-static void choose_lba(struct model *m, const struct join_options *o)
+/* No account but that of the join that counts. */
+static void forget(struct model *m)
 {
-	u32 device = device_lba(m);
-	u32 said = o->lba_bytes ? o->lba_bytes : device ? device : 4096;
-	const u32 other[] = { device, 4096, 512 };
-	u32 best = said, score = lba_score(m, said), s;
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(other); i++) {
-		s = other[i] ? lba_score(m, other[i]) : 0;
-		if (s > score) {
-			score = s;
-			best = other[i];
-		}
-	}
-	m->lba_bytes = best;
-	m->lba_inferred = best != said;
-}
-
-static void mark_headers(struct model *m)
-{
-	struct cmd_table *t = &m->cmd;
 	u32 i;
 
-	m->n_stores = m->n_header_cmds = 0;
-	for (i = 0; i < m->op.n; i++)
-		m->n_stores += is_store(m, i);
-	for (i = 0; i < t->n; i++) {
-		t->flags[i] &= ~(u32)CMD_HEADER;
-		if (t->op[i] == NONE || !at_slot(m, i, m->lba_bytes) || !is_store(m, t->op[i]))
-			continue;
-		t->flags[i] |= CMD_HEADER;
-		m->n_header_cmds += !(t->flags[i] & CMD_REISSUED);
+	m->part.n = 0;
+	m->offset = (struct offset_account){};
+	m->collisions = (struct id_collisions){};
+	m->long_keys = 0;
+	for (i = 0; i < m->cmd.n; i++)
+		m->cmd.flags[i] &= ~(u32)CMD_SPLIT;
+}
+
+static int run(struct model *m, const struct join_options *o, enum join_kind kind, const char *why, u64 *tied)
+{
+	m->join = kind;
+	m->join_why = why;
+	*tied = 0;
+	forget(m);
+	switch (kind) {
+	case JOIN_TRACE_ID:
+		return join_by_id(m, o, tied);
+	case JOIN_KEY:
+		return join_by_key(m, tied);
+	case JOIN_OFFSET:
+		return join_by_offset(m, o, tied);
+	default:
+		return join_nothing(m);
 	}
+}
+
+/* The first that ties anything; an id that names operations of other times only is none. */
+static int best(struct model *m, const struct join_options *o)
+{
+	bool places = any_flag(m->cmd.flags, m->cmd.n, CMD_HAS_SLBA) && any_flag(m->op.flags, m->op.n, OP_HAS_SLOT);
+	bool ids = false;
+	u64 tied = 0;
+	int ret = 0;
+
+	if (!m->op.n)
+		return run(m, o, JOIN_NONE, "there is no semantic trace", &tied);
+	if (!m->cmd.n)
+		return run(m, o, JOIN_NONE, "there are no commands", &tied);
+	if (any_key(m))
+		ret = run(m, o, JOIN_KEY, "commands carry keys of the semantic trace", &tied);
+	if (!ret && !tied) {
+		ret = run(m, o, JOIN_TRACE_ID, "commands carry trace ids of operations in user_data", &tied);
+		ids = tied;
+		if (!ret && tied && m->collisions.cmds)
+			m->join_why = "commands carry trace ids of operations in user_data; where several producers "
+				      "share an id, the process, or slot offset and time decide";
+		if (!ret && tied && places && !ids_are_timely(m))
+			tied = 0;
+	}
+	if (!ret && !tied && places)
+		ret = run(m, o, JOIN_OFFSET,
+			  ids ? "the trace ids in user_data name operations of other times, but places and times fit"
+			      : "no command carries a key or trace id of an operation, but places and times fit",
+			  &tied);
+	if (!ret && !tied && ids)
+		ret = run(m, o, JOIN_TRACE_ID,
+			  "commands carry trace ids of operations in user_data, though of other times", &tied);
+	if (!ret && !tied)
+		ret = run(m, o, JOIN_NONE,
+			  "no command carries a key or trace id of an operation, or lies in its slot and time", &tied);
+	return ret;
 }
 
 int model_join(struct model *m, const struct join_options *o)
 {
-	struct groups g = {};
-	bool tagged = false;
-	int ret = groups_make(&g, &m->op);
+	u64 tied;
+	int ret = sort_semantic(m);
 
-	if (!ret) {
-		count_occurrences(&m->op, &g);
-		tagged = assign_ops(m, &g);
-		m->dup_trace_ids = m->op.n - g.n;
-		ret = order_cmds(m);
-	}
-	groups_free(&g);
+	if (!ret)
+		ret = o->kind == JOIN_AUTO ? best(m, o) : run(m, o, o->kind, "it was asked for", &tied);
+	if (!ret)
+		ret = order_commands(m);
 	if (!ret)
 		ret = count_instances(m);
 	if (ret)
 		return ret;
-	m->join = m->op.n && tagged ? JOIN_TRACE_ID : JOIN_NONE;
-	find_anomalies(m);
 	choose_lba(m, o);
-	mark_headers(m);
+	mark_headers(m, o);
 	return 0;
 }

@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "capture/nvme_names.h"
+#include "lib/ahead.h"
 #include "model/tables.h"
 
-#define READ_BYTES (1u << 20)
-#define MAX_LINE   (16u << 20) /* a longer one is damage, and is skipped */
-#define GIVE_UP	   1000u       /* lines without one sound record: not JSON lines at all */
+#define PIECE_BYTES ((size_t)1 << 20)  /* of text in memory */
+#define FRONT	    ((size_t)64 << 10) /* before a block: for the begin of a line that ends in it */
+#define MAX_LINE    (16u << 20)	       /* a longer one is damage, and is skipped */
+#define GIVE_UP	    1000u	       /* lines without one sound record: not JSON lines at all */
 
 /*
  * The driver tracepoint monitor prints LBA members for every opcode, and a
@@ -63,35 +65,43 @@ static struct slice op_name_of(const struct jsonl_cmd *c, u32 flags)
 	return c->op_name;
 }
 
-struct cmd_refs {
-	u32 dev, task, name, key;
-};
-
-static int resolve(struct model *m, const struct jsonl_cmd *c, u32 flags, struct cmd_refs *refs)
+/* The device and the thread of a command: those of the one before, mostly. */
+static int resolve(struct model *m, const struct jsonl_cmd *c, u32 who, struct cmd_refs *refs)
 {
 	struct device_id id = { .dev = c->dev, .rdev = c->rdev, .nsid = c->nsid, .name = c->disk };
-	int ret = find_device(m, &id, &refs->dev);
+	struct cmd_refs *last = &m->loading->last_refs;
+	int ret;
 
+	if (who && who == m->loading->last_who) {
+		*refs = *last;
+		if (refs->task != NONE)
+			m->task[refs->task].since_ns = MIN(m->task[refs->task].since_ns, c->ts_ns);
+		return 0;
+	}
+	ret = find_device(m, &id, &refs->dev);
 	refs->task = NONE;
 	if (!ret && (c->tid || c->pid || c->comm.n))
 		ret = find_task_row(m, c->tid, c->pid, c->comm, c->ts_ns, &refs->task);
-	if (!ret)
-		ret = intern_word(m, op_name_of(c, flags), &refs->name);
-	if (!ret)
-		ret = intern(m, c->key_hex, &refs->key);
+	*last = *refs;
+	m->loading->last_who = ret ? 0 : who;
 	return ret;
 }
 
-static int put_cmd(struct input *in, const struct jsonl_cmd *c)
+static int put_cmd(struct input *in, const struct jsonl_cmd *c, u32 who)
 {
 	struct cmd_table *t = &in->m->cmd;
 	u32 flags = cmd_flags_of(c), i = t->n;
 	bool no_extent = (flags & NVME_ADMIN) || (is_tracepoint_line(c) && !nvme_op_has_nlb(c->opcode));
 	struct cmd_refs refs;
+	u32 name, key;
 	int ret = cmd_room(t);
 
 	if (!ret)
-		ret = resolve(in->m, c, flags, &refs);
+		ret = resolve(in->m, c, who, &refs);
+	if (!ret)
+		ret = intern_word(in->m, op_name_of(c, flags), &name);
+	if (!ret)
+		ret = intern(in->m, c->key_hex, &key);
 	if (ret)
 		return ret;
 	t->ts_ns[i] = c->ts_ns;
@@ -100,23 +110,29 @@ static int put_cmd(struct input *in, const struct jsonl_cmd *c)
 	t->slba[i] = flags & CMD_HAS_KEY ? c->value_len | (u64)c->key_len << 32 : flags & CMD_HAS_SLBA ? c->slba : 0;
 	t->bytes[i] = no_extent && is_tracepoint_line(c) ? 0 : c->bytes;
 	t->nlb[i] = no_extent ? 0 : c->nlb;
-	t->wait_ns[i] = c->wait_ns;
-	t->dev[i] = refs.dev;
 	t->nsid[i] = c->nsid;
 	t->tid[i] = c->tid;
-	t->task[i] = refs.task;
-	t->name[i] = refs.name;
-	t->key[i] = refs.key;
+	t->name[i] = name;
 	t->flags[i] = flags;
-	t->status[i] = c->refused ? c->status : 0;
 	t->hwq[i] = c->hwq;
 	t->cid[i] = c->cid;
 	t->opcode[i] = c->opcode;
 	t->attempts[i] = MAX(c->attempts, 1);
 	t->op[i] = NONE;
+	if (c->wait_ns)
+		t->wait_ns[i] = c->wait_ns;
+	if (refs.dev)
+		t->dev[i] = refs.dev;
+	if (refs.task)
+		t->task[i] = refs.task;
+	if (key)
+		t->key[i] = key;
+	if (c->refused)
+		t->status[i] = c->status;
 	t->n++;
 	in->n.commands++;
-	return 0;
+	in->m->loading->tagged |= (flags & CMD_HAS_QUEUE) != 0;
+	return note_issued(in->m, i);
 }
 
 static int put_cmp(struct input *in, const struct jsonl_cmp *c)
@@ -142,7 +158,9 @@ static int put_cmp(struct input *in, const struct jsonl_cmp *c)
 		row.identity |= ID_DEV;
 	}
 	in->n.completions++;
-	return ret ? ret : add_cmp(in->m, &row);
+	if (ret || pair_at_once(in->m, &row))
+		return ret;
+	return add_cmp(in->m, &row);
 }
 
 static int put_kvio_meta(struct input *in, const struct jsonl_kvio_meta *k)
@@ -182,6 +200,7 @@ static int put_op(struct input *in, const struct jsonl_op *o)
 	t->pid[i] = o->pid;
 	t->flags[i] =
 		(o->has_start ? OP_HAS_START : 0) | (o->has_slot ? OP_HAS_SLOT : 0) | (o->has_pid ? OP_HAS_PID : 0);
+	t->join_id[i] = o->trace_id;
 	t->first_cmd[i] = NONE;
 	t->n_cmds[i] = t->occurrence[i] = 0;
 	t->n_occurrences[i] = 1;
@@ -191,6 +210,32 @@ static int put_op(struct input *in, const struct jsonl_op *o)
 		return -ENOMEM;
 	t->n++;
 	in->n.semantic++;
+	return 0;
+}
+
+static int put_span(struct input *in, const struct jsonl_span *s)
+{
+	static const struct slice request = { "request", 7 };
+	struct model *m = in->m;
+	struct span_table *t = &m->serving;
+	u32 i = t->n;
+	int ret = span_room(t);
+
+	if (ret)
+		return ret;
+	t->start_ns[i] = s->start_ns;
+	t->end_ns[i] = MAX(s->start_ns, s->end_ns);
+	t->tokens[i] = s->tokens;
+	if (intern_word(m,
+			s->op.n	    ? s->op
+			: s->name.n ? s->name
+				    : request,
+			&t->name[i]) ||
+	    intern(m, s->request_id, &t->request_id[i]))
+		return -ENOMEM;
+	t->n++;
+	in->n.serving++;
+	in->n.other++;
 	return 0;
 }
 
@@ -234,7 +279,7 @@ static int put_record(struct input *in, const struct jsonl_rec *rec, const char 
 {
 	switch (rec->kind) {
 	case JSONL_NVME_CMD:
-		return put_cmd(in, &rec->cmd);
+		return put_cmd(in, &rec->cmd, rec->who);
 	case JSONL_NVME_CMP:
 		return put_cmp(in, &rec->cmp);
 	case JSONL_SEMANTIC:
@@ -256,9 +301,7 @@ static int put_record(struct input *in, const struct jsonl_rec *rec, const char 
 	case JSONL_KVIO_META:
 		return put_kvio_meta(in, &rec->kvio_meta);
 	case JSONL_SERVING:
-		in->n.serving++;
-		in->n.other++;
-		return 0;
+		return put_span(in, &rec->span);
 	default:
 		in->n.unknown++;
 		in->n.other++;
@@ -276,6 +319,17 @@ static bool of_tracer(enum jsonl_kind kind)
 	return kind != JSONL_UNKNOWN && kind != JSONL_SERVING && !of_application(kind);
 }
 
+static int take_record(struct input *in, const struct jsonl_rec *rec, const char *line, size_t n)
+{
+	int ret = put_record(in, rec, line, n);
+
+	if (!ret) {
+		in->semantic |= of_application(rec->kind);
+		in->device |= of_tracer(rec->kind);
+	}
+	return ret;
+}
+
 /* One line.  0 also when it is malformed, which is counted; -errno. */
 static int load_line(struct input *in, const char *line, size_t n)
 {
@@ -286,13 +340,8 @@ static int load_line(struct input *in, const char *line, size_t n)
 	if (ndjson_blank(line, n))
 		return 0;
 	ret = jsonl_read(in->m->loading->reader, line, n, &rec);
-	if (!ret) {
-		ret = put_record(in, &rec, line, n);
-		if (!ret) {
-			in->semantic |= of_application(rec.kind);
-			in->device |= of_tracer(rec.kind);
-		}
-	}
+	if (!ret)
+		ret = take_record(in, &rec, line, n);
 	if (!ret || ret == -ENOMEM)
 		return ret;
 	in->n.malformed++;
@@ -306,6 +355,8 @@ static int load_line(struct input *in, const char *line, size_t n)
 /* The whole lines of [*p, end), which is moved behind them. */
 static int load_lines(struct input *in, const char **p, const char *end)
 {
+	struct jsonl_reader *r = in->m->loading->reader;
+	const struct jsonl_rec *rec;
 	struct slice line;
 	int ret = 0;
 
@@ -315,9 +366,16 @@ static int load_lines(struct input *in, const char **p, const char *end)
 		in->n.bom |= bom != 0;
 		*p += bom;
 	}
-	while (!ret && ndjson_line(p, end, &line)) {
-		in->n.lines++;
-		ret = load_line(in, line.p, line.n);
+	while (!ret) {
+		if (jsonl_predict(r, p, end, &rec)) {
+			in->n.lines++;
+			ret = take_record(in, rec, NULL, 0);
+		} else if (ndjson_line(p, end, &line)) {
+			in->n.lines++;
+			ret = load_line(in, line.p, line.n);
+		} else {
+			break;
+		}
 	}
 	return ret;
 }
@@ -341,89 +399,120 @@ static int load_tail(struct input *in, const char *p, size_t n)
 	return 0;
 }
 
-int load_text(struct input *in, const char *text, size_t n)
-{
-	const char *p = n ? text : "", *end = p + n;
-	int ret = load_lines(in, &p, end);
-
-	return ret ? ret : load_tail(in, p, (size_t)(end - p));
-}
-
-/* A buffer over the input whose unread part begins with a line. */
-struct window {
-	char *buf;
-	size_t n, cap;
+/* What no newline has ended yet, between two blocks of the input. */
+struct rest {
+	char *p;
+	size_t n;
 	bool skipping; /* inside a line that is too long */
 };
 
-/* Reads behind what is there.  0 at the end, 1, -errno. */
-static int window_fill(struct window *w, struct zin *z)
+/* Appends to the rest, with the slack behind it that the reader needs. */
+static int rest_add(struct rest *r, const char *p, size_t n)
 {
-	ssize_t got;
+	char *q = realloc(r->p, r->n + n + JSONL_SLACK);
 
-	if (w->cap - w->n < READ_BYTES) {
-		char *buf = realloc(w->buf, w->cap + MAX(w->cap, READ_BYTES));
-
-		if (!buf)
-			return -ENOMEM;
-		w->buf = buf;
-		w->cap += MAX(w->cap, READ_BYTES);
-	}
-	got = zin_read(z, w->buf + w->n, READ_BYTES);
-	if (got <= 0)
-		return (int)got;
-	w->n += (size_t)got;
-	return 1;
+	if (!q)
+		return -ENOMEM;
+	memcpy(q + r->n, p, n);
+	memset(q + r->n + n, 0, JSONL_SLACK);
+	r->p = q;
+	r->n += n;
+	return 0;
 }
 
-/* Forgets the line in the window: it has no end within reason. */
-static void window_drop(struct window *w, struct input *in)
+/* Forgets the line: it has no end within reason. */
+static void rest_drop(struct rest *r, struct input *in)
 {
-	w->n = 0;
-	if (w->skipping)
-		return;
-	w->skipping = true;
+	r->n = 0;
+	r->skipping = true;
 	in->n.malformed++;
 	if (!in->n.first_bad_line)
 		in->n.first_bad_line = in->n.lines + 1;
 }
 
-static int load_window(struct window *w, struct input *in)
+/* Leaves what stands at p as the rest. */
+static int rest_keep(struct rest *r, struct input *in, const char *p, size_t n)
 {
-	const char *p = w->buf, *end = w->buf + w->n;
+	int ret = 0;
+
+	if (r->n) {
+		memmove(r->p, p, n); /* a part of the rest itself */
+		r->n = n;
+	} else if (n) {
+		ret = rest_add(r, p, n);
+	}
+	if (!ret && n > MAX_LINE)
+		rest_drop(r, in);
+	return ret;
+}
+
+/* The lines that end in a block, before which FRONT bytes can be written. */
+static int load_block(struct rest *r, struct input *in, char *block, size_t n)
+{
+	const char *p = block, *end = block + n;
 	int ret;
 
-	if (w->skipping) {
-		const char *nl = memchr(p, '\n', w->n);
-
-		if (!nl) {
-			w->n = 0;
+	if (r->skipping) {
+		p = memchr(p, '\n', n);
+		if (!p)
 			return 0;
-		}
-		p = nl + 1;
+		p++;
 		in->n.lines++;
-		w->skipping = false;
+		r->skipping = false;
+	} else if (r->n <= FRONT) {
+		memcpy(block - r->n, r->p ? r->p : "", r->n);
+		p = block - r->n;
+		r->n = 0;
+	} else {
+		ret = rest_add(r, block, n);
+		if (ret)
+			return ret;
+		p = r->p;
+		end = p + r->n;
 	}
 	ret = load_lines(in, &p, end);
-	w->n = (size_t)(end - p);
-	memmove(w->buf, p, w->n);
-	if (!ret && w->n > MAX_LINE)
-		window_drop(w, in);
+	return ret ? ret : rest_keep(r, in, p, (size_t)(end - p));
+}
+
+/* The end of the input, after `ret` of its blocks. */
+static int load_end(struct rest *r, struct input *in, int ret)
+{
+	if (!ret && r->n)
+		ret = load_tail(in, r->p, r->n);
+	free(r->p);
 	return ret;
 }
 
 int load_jsonl(struct input *in, struct zin *z)
 {
-	struct window w = {};
-	int ret;
+	struct rest rest = {};
+	struct ahead *a;
+	ssize_t got;
+	char *p;
+	int ret = ahead_open(&a, z, FRONT, JSONL_SLACK);
 
-	while ((ret = window_fill(&w, z)) > 0) {
-		ret = load_window(&w, in);
-		if (ret)
-			break;
+	if (ret)
+		return ret;
+	while (!ret && (got = ahead_next(a, &p)))
+		ret = got < 0 ? (int)got : load_block(&rest, in, p, (size_t)got);
+	ahead_close(a);
+	return load_end(&rest, in, ret);
+}
+
+int load_text(struct input *in, const char *text, size_t n)
+{
+	size_t piece = MIN(n, PIECE_BYTES), at;
+	char *copy = calloc(1, FRONT + piece + JSONL_SLACK);
+	struct rest rest = {};
+	int ret = 0;
+
+	if (!copy)
+		return -ENOMEM;
+	for (at = 0; !ret && at < n; at += piece) {
+		piece = MIN(n - at, PIECE_BYTES);
+		memcpy(copy + FRONT, text + at, piece);
+		ret = load_block(&rest, in, copy + FRONT, piece);
 	}
-	if (!ret && w.n)
-		ret = load_tail(in, w.buf, w.n);
-	free(w.buf);
-	return ret;
+	free(copy);
+	return load_end(&rest, in, ret);
 }

@@ -26,11 +26,21 @@ static u32 flags_of(const struct ev_nvme *e)
 	return flags;
 }
 
-static const char *name_of(const struct ev_nvme *e)
+/* The name of the opcode: looked up once. */
+static int name_of(struct model *m, const struct ev_nvme *e, u32 *id)
 {
-	if (e->flags & NVME_ADMIN)
-		return "admin";
-	return e->kind == EV_NVME_KV ? nvme_kv_op_name(e->opcode) : nvme_op_name(e->opcode);
+	u32 set = e->flags & NVME_ADMIN ? 2 : e->kind == EV_NVME_KV;
+	u32 *known = &m->loading->op_name[set][e->opcode];
+	int ret = 0;
+
+	if (!*known)
+		ret = intern(m,
+			     word(set == 2 ? "admin"
+				  : set	   ? nvme_kv_op_name(e->opcode)
+					   : nvme_op_name(e->opcode)),
+			     known);
+	*id = *known;
+	return ret;
 }
 
 /* The key as hex text. */
@@ -70,7 +80,7 @@ static int put_nvme(struct input *in, const struct ev_nvme_kv *kv)
 	if (!ret)
 		ret = find_device(in->m, &id, &dev);
 	if (!ret)
-		ret = intern_word(in->m, word(name_of(e)), &name);
+		ret = name_of(in->m, e, &name);
 	if (!ret && e->kind == EV_NVME_KV)
 		ret = key_of(in->m, kv, &key);
 	if (ret)
@@ -81,22 +91,27 @@ static int put_nvme(struct input *in, const struct ev_nvme_kv *kv)
 	t->slba[i] = e->kind == EV_NVME_KV || (flags & CMD_HAS_SLBA) ? e->slba : 0;
 	t->bytes[i] = e->bytes;
 	t->nlb[i] = (flags & CMD_HAS_SLBA) && nvme_op_has_nlb(e->opcode) ? e->nlb + 1u : 0;
-	t->wait_ns[i] = e->wait_ns;
-	t->dev[i] = dev;
 	t->nsid[i] = e->nsid;
 	t->tid[i] = e->tid;
 	t->task[i] = NONE;
 	t->name[i] = name;
-	t->key[i] = key;
 	t->flags[i] = flags | (key ? CMD_HAS_KEY : 0);
-	t->status[i] = e->status;
 	t->hwq[i] = e->hwq;
 	t->cid[i] = e->cid;
 	t->opcode[i] = e->opcode;
 	t->attempts[i] = MAX(e->attempts, 1);
 	t->op[i] = NONE;
+	if (e->wait_ns)
+		t->wait_ns[i] = e->wait_ns;
+	if (dev)
+		t->dev[i] = dev;
+	if (key)
+		t->key[i] = key;
+	if (e->status)
+		t->status[i] = e->status;
 	t->n++;
 	in->n.commands++;
+	in->m->loading->tagged = true;
 	in->n.completions += !(e->flags & NVME_IN_FLIGHT);
 	return 0;
 }

@@ -7,8 +7,6 @@
 
 #include "model/tables.h"
 
-#define MAX_ROWS (UINT32_MAX - 1) /* NONE is no row */
-
 void model_init(struct model *m)
 {
 	*m = (struct model){};
@@ -21,6 +19,7 @@ void loading_free(struct model *m)
 	if (!l)
 		return;
 	free(l->cmp);
+	free(l->recent);
 	map64_free(&l->device_at);
 	map64_free(&l->task_at);
 	jsonl_reader_free(l->reader);
@@ -45,87 +44,24 @@ int loading_start(struct model *m)
 
 void model_free(struct model *m)
 {
-#define X(c) free(m->cmd.c);
-	CMD_COLUMNS(X)
-#undef X
+	cmd_free(&m->cmd);
 #define X(c) free(m->op.c);
 	OP_COLUMNS(X)
 #undef X
+#define X(c) free(m->serving.c);
+	SPAN_COLUMNS(X)
+#undef X
 	loading_free(m);
 	strpool_free(&m->strings);
+	free(m->part.cmd);
+	free(m->part.op);
+	free(m->part.bytes);
 	free(m->cmd_order);
 	free(m->device);
 	free(m->task);
 	free(m->overflow);
 	free(m->anchor);
 	model_init(m);
-}
-
-/* The next capacity above n, 0 when there is none. */
-static u32 larger(u32 n)
-{
-	if (n >= MAX_ROWS)
-		return 0;
-	return n < 64 ? 64 : n > MAX_ROWS / 2 ? MAX_ROWS : n * 2;
-}
-
-#define GROW_COLUMN(c)                                        \
-	{                                                     \
-		void *p = realloc(t->c, cap * sizeof(*t->c)); \
-                                                              \
-		if (!p)                                       \
-			return -ENOMEM;                       \
-		t->c = p;                                     \
-	}
-
-int cmd_room(struct cmd_table *t)
-{
-	size_t cap;
-
-	if (t->n < t->cap)
-		return 0;
-	cap = larger(t->n);
-	if (!cap)
-		return -ENOMEM;
-	CMD_COLUMNS(GROW_COLUMN)
-	t->cap = (u32)cap;
-	return 0;
-}
-
-int op_room(struct op_table *t)
-{
-	size_t cap;
-
-	if (t->n < t->cap)
-		return 0;
-	cap = larger(t->n);
-	if (!cap)
-		return -ENOMEM;
-	OP_COLUMNS(GROW_COLUMN)
-	t->cap = (u32)cap;
-	return 0;
-}
-
-#define PERMUTE_COLUMN(c)                                                            \
-	{                                                                            \
-		__typeof__(t->c) from = t->c, to = malloc(MAX(n, 1u) * sizeof(*to)); \
-                                                                                     \
-		if (!to)                                                             \
-			return -ENOMEM;                                              \
-		for (i = 0; i < n; i++)                                              \
-			to[i] = from[order[i]];                                      \
-		free(from);                                                          \
-		t->c = to;                                                           \
-	}
-
-int cmd_permute(struct cmd_table *t, const u32 *order, u32 n)
-{
-	u32 i;
-
-	t->cap = n;
-	CMD_COLUMNS(PERMUTE_COLUMN)
-	t->n = n;
-	return 0;
 }
 
 int grow(void *array, u32 *cap, u32 n, size_t size)
@@ -135,7 +71,7 @@ int grow(void *array, u32 *cap, u32 n, size_t size)
 
 	if (n < *cap)
 		return 0;
-	want = larger(n);
+	want = larger_cap(n);
 	if (!want)
 		return -ENOMEM;
 	memcpy(&p, array, sizeof(p));
@@ -153,23 +89,37 @@ int intern(struct model *m, struct slice s, u32 *id)
 	return s.n && !*id ? -ENOMEM : 0;
 }
 
+/* Eight bytes that tell words of one length up to eight apart, and most longer ones. */
+static u64 word_head(const char *p, size_t n)
+{
+	u32 first = 0, last = 0;
+
+	if (n >= 4) {
+		memcpy(&first, p, 4);
+		memcpy(&last, p + n - 4, 4);
+		return first | (u64)last << 32;
+	}
+	return (u8)p[0] | (u64)(u8)p[n / 2] << 8 | (u64)(u8)p[n - 1] << 16;
+}
+
 int intern_word(struct model *m, struct slice s, u32 *id)
 {
-	u64 head = 0;
-	u32 *known;
+	struct known_word *w;
+	u64 head;
 
 	*id = 0;
 	if (!s.n)
 		return 0;
-	memcpy(&head, s.p, MIN(s.n, sizeof(head)));
-	known = &m->loading->word[(head + s.n) * 0x9e3779b97f4a7c15ull >> 58];
-	if (*known && strpool_len(&m->strings, *known) == s.n && !memcmp(strpool_get(&m->strings, *known), s.p, s.n)) {
-		*id = *known;
+	head = word_head(s.p, s.n);
+	w = &m->loading->word[(head + s.n) * 0x9e3779b97f4a7c15ull >> 58];
+	if (w->id && w->head == head && w->len == s.n &&
+	    (s.n <= 8 || !memcmp(strpool_get(&m->strings, w->id), s.p, s.n))) {
+		*id = w->id;
 		return 0;
 	}
 	if (intern(m, s, id))
 		return -ENOMEM;
-	*known = *id;
+	*w = (struct known_word){ .head = head, .len = s.n, .id = *id };
 	return 0;
 }
 
@@ -210,7 +160,7 @@ enum role cmd_role(const struct model *m, u32 cmd)
 {
 	const char *name = strpool_get(&m->strings, m->cmd.name[cmd]);
 
-	if (!cmd_trace_id(m, cmd) && !m->cmd.key[cmd])
+	if (m->cmd.op[cmd] == NONE && !cmd_join_id(m, cmd) && !m->cmd.key[cmd])
 		return ROLE_UNTAGGED;
 	if (is(name, "write", "store"))
 		return ROLE_WRITES;

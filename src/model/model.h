@@ -37,6 +37,7 @@ enum cmd_flags {
 	CMD_HEADER = 1 << 13,	  /* after the join: the header write of a store */
 	CMD_NEGATIVE = 1 << 14,	  /* its completion is earlier than itself: lat_ns is clamped to 0 */
 	CMD_BLK_STATUS = 1 << 15, /* status is a blk_status_t: all that the older passthrough monitor tells */
+	CMD_SPLIT = 1 << 16,	  /* after the join: its bytes are not all of one operation, see part_table */
 };
 
 /* Commands, sorted by (ts_ns, content): the order of the input has no say. */
@@ -65,7 +66,7 @@ struct cmd_table {
 	u32 *op; /* semantic operation it belongs to, or NONE */
 };
 
-/* Semantic operations of the application, in file order. */
+/* Semantic operations of the application; model_join() sorts them by (start, end, trace_id, content). */
 struct op_table {
 	u32 n, cap;
 	u64 *trace_id;
@@ -82,9 +83,10 @@ struct op_table {
 	u32 *pid;
 	u32 *flags; /* enum op_flags */
 	/* Derived by the join */
+	u64 *join_id;	/* what outputs call trace_id: it, or with JOIN_KEY the number of its key, from 1 */
 	u32 *first_cmd; /* first row in cmd_order of its commands, NONE = no command */
 	u32 *n_cmds;
-	u32 *occurrence; /* n-th operation of this trace id */
+	u32 *occurrence; /* n-th operation of this join_id */
 	u32 *n_occurrences;
 };
 
@@ -95,7 +97,7 @@ enum op_flags {
 	OP_LATE_CMD = 1 << 3, /* its last command is later than its end: a clock anomaly */
 };
 
-/* What a request of the serving engine took, in file order. */
+/* What a request of the serving engine took; model_join() sorts them as it sorts operations. */
 struct span_table {
 	u32 n, cap;
 	u64 *start_ns, *end_ns;
@@ -105,9 +107,11 @@ struct span_table {
 };
 
 /*
- * Bytes of commands that lie in several objects, one row a command and
- * operation, sorted by (cmd, op).  A command with rows here has the operation
- * of most of its bytes in cmd.op.
+ * The bytes of commands with CMD_SPLIT: those that lie in several objects, or
+ * partly outside of any; one row a command and operation, sorted by (cmd, op).
+ * What the rows of a command lack of its bytes is outside.  cmd.op is the
+ * operation with most of them (the one at the lowest offset, when equal), and
+ * cmd_order has the command under each of its operations.
  */
 struct part_table {
 	u32 n, cap;
@@ -172,23 +176,48 @@ struct input_counts {
 
 /* How commands found their operation. */
 enum join_kind {
-	JOIN_NONE,
+	JOIN_AUTO,     /* in options: the best that the captures allow; in a model: not joined yet */
+	JOIN_NONE,     /* not at all */
 	JOIN_TRACE_ID, /* user_data >> 32 */
 	JOIN_KEY,      /* the key in the command of a key-value namespace */
 	JOIN_OFFSET,   /* where and when: byte range of the slot, time window of the operation */
-	JOIN_AUTO,     /* in options only: the best that the captures allow */
 };
 
-/* How an offset join went; every command with a place is in one of the first four. */
+/*
+ * How an offset join went.  Every command that reached the device is in one of
+ * the five classes, and every byte of them in one of the five sums.
+ */
 struct offset_account {
-	u64 unique, unique_bytes;	/* inside one object */
-	u64 cross, cross_bytes;		/* over several objects: see part_table */
-	u64 gap_spill, gap_spill_bytes; /* partly outside any object; the bytes are those outside */
+	u64 unique, unique_bytes;	/* inside one object; bytes of spills that are inside, too */
+	u64 cross, cross_bytes;		/* over several slots; bytes that objects of that time own */
+	u64 gap_spill, gap_spill_bytes; /* partly outside any slot; bytes that no object owns, of crossing ones too */
 	u64 unmatched, unmatched_bytes; /* in no object of that time */
-	u64 no_place;			/* commands without an LBA */
-	u64 cookie_cmds;		/* attributed commands that have a trace id as well ... */
+	u64 no_place, no_place_bytes;	/* without an LBA */
+	u64 other_device;		/* of the unmatched: on another device than the semantic trace names */
+	u64 cookie_cmds;		/* unique ones that have a trace id as well ... */
 	u64 agree;			/* ... which names the same operation */
-	u64 without_cookie;		/* attributed commands without a trace id */
+	u64 without_cookie;		/* unique ones without a trace id */
+};
+
+/*
+ * Trace ids that name operations of one time, as those of several producers
+ * do, and how their commands found one of them.
+ */
+struct id_collisions {
+	u64 ids;      /* such trace ids */
+	u64 cmds;     /* commands with one ... */
+	u64 by_pid;   /* ... told apart by the process that submitted them */
+	u64 by_place; /* ... by slot offset and time */
+	u64 by_end;   /* ... by the ends of the operations only: these may be wrong */
+};
+
+/* What model_cut() took out: the tables and this are what was joined. */
+struct cut_account {
+	u64 cmds, cmd_bytes; /* rows; the bytes of those that reached the device */
+	u64 ops, op_bytes;
+	u64 spans, overflows;
+	bool window; /* cut in time: base_ns is still that of the whole capture */
+	u64 base_ns;
 };
 
 struct model {
@@ -197,7 +226,7 @@ struct model {
 	struct op_table op;
 	struct span_table serving;
 	struct part_table part;
-	u32 *cmd_order; /* the commands of one operation are consecutive here, in time order */
+	u32 *cmd_order; /* the commands of one operation are consecutive here, in time order; see part_table */
 	struct device *device;
 	u32 n_devices;
 	struct task *task;
@@ -216,14 +245,17 @@ struct model {
 	} sem_meta;
 	/* Join results */
 	enum join_kind join;
-	const char *join_why; /* static text: why this join ran */
+	const char *join_why; /* static text, half a sentence: why this join ran */
 	struct offset_account offset;
-	u64 dup_trace_ids; /* operations beyond the first per id */
+	struct id_collisions collisions;
+	u64 long_keys;	   /* JOIN_KEY: operations whose key is too long for a command, and that have no key_hex */
+	u64 dup_trace_ids; /* operations beyond the first per join_id */
 	u32 n_instances;   /* distinct producers in the semantic stream */
 	u32 lba_bytes;	   /* used for header detection */
 	bool lba_inferred; /* differs from what the capture or the user said */
 	u32 n_stores, n_header_cmds;
 	u64 clock_anomalies;
+	struct cut_account cut;
 	struct loading *loading; /* private, from the first load to model_finish() */
 };
 
@@ -255,16 +287,50 @@ int model_load_text(struct model *m, const char *text, size_t n);
 int model_finish(struct model *m);
 
 struct join_options {
-	u32 lba_bytes; /* 0 = take it from the device or infer it */
-	enum join_kind kind;
+	u32 lba_bytes;	     /* 0 = take it from the device or infer it */
+	enum join_kind kind; /* 0 = JOIN_AUTO */
 };
 
 /*
- * Ties commands to operations by user_data >> 32, then fills the derived
- * columns.  First attempts have their `op`, but are not in cmd_order.  May be
- * called again with other options.  Returns 0 or -ENOMEM.
+ * Ties commands to operations, then fills the derived columns, m->join and
+ * m->join_why.  JOIN_AUTO takes the first that ties anything: keys, trace ids
+ * (unless most commands with one are of another time than their operation, and
+ * offsets tie some), offsets.  First attempts have their `op`, but are not in cmd_order.  Puts
+ * operations and spans into an order that the order of the input has no say
+ * in.  May be called again with other options, but not after model_cut().
+ * Returns 0 or -ENOMEM.
+ *
+ * JOIN_TRACE_ID: an id that several operations have is cut in time: a command
+ * belongs to the first of them that ends at or after it, else to the last.
+ * Of operations of several processes only those of the command's own count,
+ * when there are any.  Where they overlap in time all the same, slot offsets
+ * decide; see id_collisions.
+ *
+ * JOIN_KEY: by key_hex of the operation, else by its key.  A command carries
+ * at most 16 bytes of key, so an operation with a longer key is only found
+ * when its key_hex says what went on the wire.  An operation without a key,
+ * or a command without one, belongs to nothing.  Of several operations with
+ * one key those of the command's direction count, and among them its time
+ * decides as it does for trace ids.
+ *
+ * JOIN_OFFSET: an operation owns the bytes from slot_offset on, header and
+ * rounded payload, from 5 ms before its start to 5 ms after its end.  Of all
+ * owners of a byte one of the command's direction comes first, then one that
+ * runs at that time, then the nearest in time; of several that run the first
+ * to start that has not had the byte yet.  A command is split among objects
+ * that do not overlap.
  */
 int model_join(struct model *m, const struct join_options *o);
+
+/* "trace id", "key", "offset", "none" */
+const char *join_name(enum join_kind kind);
+/* The kind of that name or "auto"; -EINVAL. */
+int join_parse(enum join_kind *kind, const char *name);
+
+/* The part_table rows of a command: their number, the first in *first. */
+u32 cmd_parts(const struct model *m, u32 cmd, u32 *first);
+/* How many bytes of the command belong to the operation. */
+u32 cmd_op_bytes(const struct model *m, u32 cmd, u32 op);
 
 /* Role by op name and tag; see enum role. */
 enum role cmd_role(const struct model *m, u32 cmd);
@@ -272,6 +338,14 @@ enum role cmd_role(const struct model *m, u32 cmd);
 static inline u64 cmd_trace_id(const struct model *m, u32 i)
 {
 	return m->cmd.user_data[i] >> 32;
+}
+
+/* What outputs call the trace id of a command: its operation's join_id, 0 = untagged. */
+static inline u64 cmd_join_id(const struct model *m, u32 i)
+{
+	if (m->cmd.op[i] != NONE)
+		return m->op.join_id[m->cmd.op[i]];
+	return m->join == JOIN_KEY || m->join == JOIN_OFFSET ? 0 : cmd_trace_id(m, i);
 }
 
 #endif

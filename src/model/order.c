@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/tables.h"
 
@@ -37,19 +38,33 @@ static int compare_same_time(const struct cmd_table *t, u32 a, u32 b)
 	return c ? c : compare_u64(t->attempts[a], t->attempts[b]);
 }
 
+/* What else two commands can differ in, so that the input has no say in their order. */
+static int compare_rest(const struct model *m, u32 a, u32 b)
+{
+	const struct cmd_table *t = &m->cmd;
+	const u32 *const columns[] = { t->nsid, t->nlb, t->tid, t->wait_ns, t->flags };
+	int c = strcmp(strpool_get(&m->strings, t->key[a]), strpool_get(&m->strings, t->key[b]));
+	size_t i;
+
+	c = c ? c : strcmp(strpool_get(&m->strings, t->name[a]), strpool_get(&m->strings, t->name[b]));
+	for (i = 0; i < ARRAY_SIZE(columns) && !c; i++)
+		c = compare_u64(columns[i][a], columns[i][b]);
+	c = c ? c : compare_u64(t->lat_ns[a], t->lat_ns[b]);
+	return c ? c : compare_u64(t->status[a], t->status[b]);
+}
+
 static bool cmd_before(const void *arg, u32 a, u32 b)
 {
-	const struct cmd_table *t = arg;
+	const struct model *m = arg;
+	int c = compare_same_time(&m->cmd, a, b);
 
-	if (t->ts_ns[a] != t->ts_ns[b])
-		return t->ts_ns[a] < t->ts_ns[b];
-	return compare_same_time(t, a, b) < 0;
+	return (c ? c : compare_rest(m, a, b)) < 0;
 }
 
 int sort_commands(struct model *m)
 {
 	u32 *order;
-	int ret = sort_rows(m->cmd.n, cmd_before, &m->cmd, &order);
+	int ret = sort_by_key(m->cmd.n, m->cmd.ts_ns, cmd_before, m, &order);
 
 	if (!ret && order)
 		ret = cmd_permute(&m->cmd, order, m->cmd.n);

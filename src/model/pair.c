@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/tables.h"
 
@@ -115,13 +116,13 @@ struct pairing {
 };
 
 /* Takes the first command of that identity from its list, NONE when there is none. */
-static u32 take(struct pairing *p, const struct id_value *want, bool timed)
+static u32 take(struct pairing *p, const struct id_value *want)
 {
 	u32 *link = &p->chains.head[id_hash(want) & p->chains.mask];
 
 	for (; *link != NONE; link = &p->chains.next[*link]) {
 		u32 row = *link;
-		struct id_value have = cmd_id(p->m, row, p->bits, timed);
+		struct id_value have = cmd_id(p->m, row, p->bits, false);
 
 		if (same_id(&have, want)) {
 			*link = p->chains.next[row];
@@ -131,9 +132,9 @@ static u32 take(struct pairing *p, const struct id_value *want, bool timed)
 	return NONE;
 }
 
-static void push(struct pairing *p, u32 row, bool timed)
+static void push(struct pairing *p, u32 row)
 {
-	struct id_value v = cmd_id(p->m, row, p->bits, timed);
+	struct id_value v = cmd_id(p->m, row, p->bits, false);
 
 	chains_push(&p->chains, id_hash(&v), row);
 }
@@ -167,27 +168,130 @@ static void tie(struct model *m, struct cmp_row *c, u32 row)
 	}
 }
 
-/* By identity and time of issue. */
+/* ---- at once, while loading ---- */
+
+/*
+ * Most completions come a little after their command.  The commands that were
+ * issued last and wait for theirs are found by their time of issue; which of
+ * several with one identity and time it was, settle_equals() decides later.
+ * What is not found here waits for the end of the input.
+ */
+#define BUCKET_BITS 12
+#define BUCKET	    4u /* rows, + 1: 0 = free; the last ones in front */
+
+static u32 *recent_of(struct loading *l, u64 ts_ns)
+{
+	return &l->recent[(ts_ns * 0x9e3779b97f4a7c15ull >> (64 - BUCKET_BITS)) * BUCKET];
+}
+
+int note_issued(struct model *m, u32 row)
+{
+	const struct cmd_table *t = &m->cmd;
+	struct loading *l = m->loading;
+	u32 *at;
+
+	/* A snapshot may be superseded. */
+	if (t->flags[row] & NVME_IN_FLIGHT)
+		return 0;
+	if (!l->recent)
+		l->recent = calloc(BUCKET << BUCKET_BITS, sizeof(*l->recent));
+	if (!l->recent)
+		return -ENOMEM;
+	at = recent_of(l, t->ts_ns[row]);
+	memmove(at + 1, at, (BUCKET - 1) * sizeof(*at));
+	at[0] = row + 1;
+	return 0;
+}
+
+/* Pairs of other classes than the first may compete with them, which needs all of both. */
+static bool same_classes(struct loading *l, u32 cmd_bits, u32 cmp_bits)
+{
+	if (!l->cmd_class) {
+		l->cmd_class = (u8)(cmd_bits + 1);
+		l->cmp_class = (u8)(cmp_bits + 1);
+	}
+	return l->cmd_class == cmd_bits + 1 && l->cmp_class == cmp_bits + 1;
+}
+
+/* True when the command may be that of the completion. */
+static bool is_its(struct model *m, u32 row, const struct cmp_row *c)
+{
+	u32 known = cmd_identity(m, row), bits = known & c->identity;
+	struct id_value have = cmd_id(m, row, bits, true), want = cmp_id(c, bits, true);
+
+	return (bits & (ID_USER_DATA | ID_QUEUE)) && same_id(&have, &want) &&
+	       same_classes(m->loading, known, c->identity);
+}
+
+bool pair_at_once(struct model *m, struct cmp_row *c)
+{
+	const struct cmd_table *t = &m->cmd;
+	struct loading *l = m->loading;
+	u32 *at, i;
+
+	if (!c->has_lat || !l->recent)
+		return false;
+	at = recent_of(l, c->ts_ns - c->lat_ns);
+	for (i = 0; i < BUCKET && at[i]; i++) {
+		u32 row = at[i] - 1;
+
+		if (t->ts_ns[row] != c->ts_ns - c->lat_ns || !is_its(m, row, c))
+			continue;
+		tie(m, c, row);
+		for (; i < BUCKET - 1; i++)
+			at[i] = at[i + 1];
+		at[i] = 0;
+		return true;
+	}
+	return false;
+}
+
+/* ---- with all of the input ---- */
+
+/* Takes the first free completion of that identity, NULL when there is none. */
+static struct cmp_row *take_cmp(struct pairing *p, const struct id_value *want)
+{
+	u32 *link = &p->chains.head[id_hash(want) & p->chains.mask];
+
+	for (; *link != NONE; link = &p->chains.next[*link]) {
+		struct cmp_row *c = &p->m->loading->cmp[*link];
+		struct id_value have = cmp_id(c, p->bits, true);
+
+		if (same_id(&have, want)) {
+			*link = p->chains.next[*link];
+			return c;
+		}
+	}
+	return NULL;
+}
+
+/* By identity and time of issue, both sides in their order. */
 static void pair_exact(struct pairing *p)
 {
 	struct model *m = p->m;
 	struct loading *l = m->loading;
-	u32 i, row;
+	u32 i;
 
 	chains_reset(&p->chains);
-	for (i = m->cmd.n; i-- > 0;)
-		if (is_free(p, i))
-			push(p, i, true);
-	for (i = 0; i < l->n_cmps; i++) {
-		struct cmp_row *c = &l->cmp[i];
-		struct id_value want;
+	for (i = l->n_cmps; i-- > 0;) {
+		const struct cmp_row *c = &l->cmp[i];
+		struct id_value v;
 
 		if (c->paired || !c->has_lat || c->identity != p->cmp_bits)
 			continue;
-		want = cmp_id(c, p->bits, true);
-		row = take(p, &want, true);
-		if (row != NONE)
-			tie(m, c, row);
+		v = cmp_id(c, p->bits, true);
+		chains_push(&p->chains, id_hash(&v), i);
+	}
+	for (i = 0; i < m->cmd.n; i++) {
+		struct id_value want;
+		struct cmp_row *c;
+
+		if (!is_free(p, i))
+			continue;
+		want = cmd_id(m, i, p->bits, true);
+		c = take_cmp(p, &want);
+		if (c)
+			tie(m, c, i);
 	}
 }
 
@@ -206,9 +310,9 @@ static void pair_by_order(struct pairing *p)
 			continue;
 		for (; next < m->cmd.n && m->cmd.ts_ns[next] <= c->ts_ns; next++)
 			if (is_free(p, next))
-				push(p, next, false);
+				push(p, next);
 		want = cmp_id(c, p->bits, false);
-		row = take(p, &want, false);
+		row = take(p, &want);
 		if (row != NONE)
 			tie(m, c, row);
 	}
@@ -229,7 +333,7 @@ static void pair_backwards(struct pairing *p)
 	chains_reset(&p->chains);
 	for (i = m->cmd.n; i-- > 0;)
 		if (is_free(p, i))
-			push(p, i, false);
+			push(p, i);
 	for (i = 0; i < p->n_by_time; i++) {
 		struct cmp_row *c = &m->loading->cmp[p->by_time[i]];
 		struct id_value want;
@@ -237,13 +341,13 @@ static void pair_backwards(struct pairing *p)
 		if (c->paired || c->identity != p->cmp_bits)
 			continue;
 		want = cmp_id(c, p->bits, false);
-		row = take(p, &want, false);
+		row = take(p, &want);
 		if (row == NONE)
 			continue;
 		if (m->cmd.ts_ns[row] - c->ts_ns <= BACKWARDS_NS)
 			tie(m, c, row);
 		else
-			push(p, row, false);
+			push(p, row);
 	}
 }
 
@@ -298,7 +402,7 @@ static int start(struct pairing *p)
 	u32 i, timed = 0;
 
 	p->cmd_class = malloc(MAX(m->cmd.n, 1u));
-	if (!p->cmd_class || chains_init(&p->chains, m->cmd.n))
+	if (!p->cmd_class)
 		return -ENOMEM;
 	for (i = 0; i < m->cmd.n; i++) {
 		p->cmd_class[i] = (u8)cmd_identity(m, i);
@@ -311,19 +415,86 @@ static int start(struct pairing *p)
 		else
 			p->n_timed[l->cmp[i].identity]++;
 	}
+	if (chains_init(&p->chains, timed ? MAX(m->cmd.n, l->n_cmps) : l->n_cmps))
+		return -ENOMEM;
 	return timed ? order_timed(p) : 0;
 }
 
-int pair_completions(struct model *m)
+/* What a completion says of its command. */
+struct outcome {
+	u64 lat_ns;
+	u32 flags;
+	u16 status, hwq, cid;
+};
+
+#define OUTCOME_FLAGS (CMD_FAILED | CMD_NEGATIVE | CMD_BLK_STATUS | CMD_HAS_QUEUE | NVME_IN_FLIGHT)
+
+static bool outcome_before(const void *arg, u32 a, u32 b)
+{
+	const struct outcome *o = arg;
+	int c = compare_u64(o[a].lat_ns, o[b].lat_ns);
+
+	c = c ? c : compare_u64(o[a].status, o[b].status);
+	c = c ? c : compare_u64((u32)o[a].hwq << 16 | o[a].cid, (u32)o[b].hwq << 16 | o[b].cid);
+	return (c ? c : compare_u64(o[a].flags, o[b].flags)) < 0;
+}
+
+/* Gives n rows their outcomes in order of latency; rows without one (NO_LAT) come last. */
+static int settle_run(struct cmd_table *t, u32 first, u32 n)
+{
+	struct outcome *o = malloc(n * sizeof(*o));
+	u32 *order = NULL, i;
+	int ret;
+
+	if (!o)
+		return -ENOMEM;
+	for (i = 0; i < n; i++)
+		o[i] = (struct outcome){ t->lat_ns[first + i], t->flags[first + i] & OUTCOME_FLAGS,
+					 t->status[first + i], t->hwq[first + i], t->cid[first + i] };
+	ret = sort_rows(n, outcome_before, o, &order);
+	for (i = 0; order && i < n; i++) {
+		const struct outcome *from = &o[order[i]];
+
+		t->lat_ns[first + i] = from->lat_ns;
+		t->flags[first + i] = (t->flags[first + i] & ~(u32)OUTCOME_FLAGS) | from->flags;
+		t->status[first + i] = from->status;
+		t->hwq[first + i] = from->hwq;
+		t->cid[first + i] = from->cid;
+	}
+	free(order);
+	free(o);
+	return ret;
+}
+
+/* Nothing tells these commands apart. */
+static bool may_swap(const struct cmd_table *t, u32 a, u32 b)
+{
+	return t->ts_ns[a] == t->ts_ns[b] && t->user_data[a] == t->user_data[b] && t->dev[a] == t->dev[b] &&
+	       !((t->flags[a] ^ t->flags[b]) & (NVME_PASSTHROUGH | NVME_REFUSED));
+}
+
+/* Commands of one time and identity took their completions in the order of the input, which must have no say. */
+static int settle_equals(struct cmd_table *t)
+{
+	u32 first, n;
+	int ret = 0;
+
+	for (first = 0; !ret && first < t->n; first += n) {
+		for (n = 1; first + n < t->n && may_swap(t, first, first + n); n++)
+			;
+		if (n > 1)
+			ret = settle_run(t, first, n);
+	}
+	return ret;
+}
+
+static int pair_rest(struct model *m)
 {
 	struct pairing p = { .m = m };
 	const struct loading *l = m->loading;
 	u32 i;
-	int ret;
+	int ret = start(&p);
 
-	if (!l->n_cmps)
-		return 0;
-	ret = start(&p);
 	if (ret)
 		goto out;
 	pair_classes(&p, pair_exact, p.n_exact);
@@ -335,5 +506,16 @@ out:
 	chains_free(&p.chains);
 	free(p.by_time);
 	free(p.cmd_class);
+	return ret;
+}
+
+int pair_completions(struct model *m)
+{
+	struct loading *l = m->loading;
+	int ret = l->n_cmps ? pair_rest(m) : 0;
+
+	/* Where commands say their tag, it tells them apart. */
+	if (!ret && !l->tagged)
+		ret = settle_equals(&m->cmd);
 	return ret;
 }

@@ -16,7 +16,8 @@
 	X(flags) X(status) X(hwq) X(cid) X(opcode) X(attempts) X(op)
 #define OP_COLUMNS(X) \
 	X(trace_id) X(start_ns) X(end_ns) X(bytes) X(slot_offset) X(name) X(key) X(key_hex) X(part) X(error) X(instance) \
-	X(pid) X(flags) X(first_cmd) X(n_cmds) X(occurrence) X(n_occurrences)
+	X(pid) X(flags) X(join_id) X(first_cmd) X(n_cmds) X(occurrence) X(n_occurrences)
+#define SPAN_COLUMNS(X) X(start_ns) X(end_ns) X(name) X(tokens) X(request_id)
 /* clang-format on */
 
 /* What a completion, or a command, is known by. */
@@ -41,6 +42,11 @@ static inline int compare_u64(u64 a, u64 b)
 	return a < b ? -1 : a > b;
 }
 
+/* What a command refers to. */
+struct cmd_refs {
+	u32 dev, task;
+};
+
 /* The state of loading: gone after model_finish(). */
 struct loading {
 	struct cmp_row *cmp;
@@ -48,7 +54,17 @@ struct loading {
 	struct map64 device_at;	    /* see device_key() */
 	struct map64 task_at;	    /* hash of (tid, pid, comm) -> index */
 	u32 last_device, last_task; /* the previous line's, or NONE */
-	u32 word[64];		    /* strings lately interned, by hash */
+	u32 last_who;		    /* of the last line of a command, see jsonl_read.h */
+	struct cmd_refs last_refs;  /* ... and what it referred to */
+	struct known_word {
+		u64 head; /* see intern_word() */
+		size_t len;
+		u32 id;
+	} word[64];		 /* strings lately interned, by hash */
+	u32 op_name[3][256];	 /* names of opcodes, see load_kvt.c */
+	u32 *recent;		 /* commands that a completion may find at once, see pair.c */
+	u8 cmd_class, cmp_class; /* enum identity of those pairs + 1 */
+	bool tagged;		 /* records of commands, not only of completions, have hwq and cid */
 	u32 n_dev_files;
 	u32 cap_devices, cap_tasks, cap_overflows, cap_anchors;
 	struct jsonl_reader *reader;
@@ -67,15 +83,26 @@ struct input {
 	bool device;   /* has records of a tracer */
 };
 
+/* columns.c.  0 or -ENOMEM. */
+int cmd_grow(struct cmd_table *t);
+void cmd_free(struct cmd_table *t);
+int op_room(struct op_table *t);
+int span_room(struct span_table *t);
+/* Keeps the n rows of `order`, in its order. */
+int cmd_permute(struct cmd_table *t, const u32 *order, u32 n);
+/* The next capacity above n, 0 when there is none. */
+u32 larger_cap(u32 n);
+/* A new row of commands is all zero, and what is zero is best not written: it takes no memory then. */
+static inline int cmd_room(struct cmd_table *t)
+{
+	return t->n < t->cap ? 0 : cmd_grow(t);
+}
+
 /* model.c: tables.  0 or -ENOMEM. */
 int loading_start(struct model *m);
 void loading_free(struct model *m);
-int cmd_room(struct cmd_table *t);
-int op_room(struct op_table *t);
 /* Makes room for element n in the array whose pointer is at `array`. */
 int grow(void *array, u32 *cap, u32 n, size_t size);
-/* Keeps the n rows of `order`, in its order. */
-int cmd_permute(struct cmd_table *t, const u32 *order, u32 n);
 /* Puts the id of the bytes into *id; 0 for none.  `word` is for strings that repeat. */
 int intern(struct model *m, struct slice s, u32 *id);
 int intern_word(struct model *m, struct slice s, u32 *id);
@@ -112,11 +139,16 @@ u64 doc_u64(const json_t *doc, const char *key);
  */
 typedef bool (*before_fn)(const void *arg, u32 a, u32 b);
 int sort_rows(u32 n, before_fn before, const void *arg, u32 **order);
+/* By the key of each row, and by `before` among equal ones. */
+int sort_by_key(u32 n, const u64 *key, before_fn before, const void *arg, u32 **order);
 
 /* order.c, pair.c, reissue.c: steps of model_finish().  0 or -ENOMEM. */
 int sort_commands(struct model *m);
 int drop_snapshots(struct model *m);
 int pair_completions(struct model *m);
+/* pair.c, while loading: a command was issued; its completion finds it at once when nothing else is possible. */
+int note_issued(struct model *m, u32 row);
+bool pair_at_once(struct model *m, struct cmp_row *c);
 int mark_reissued(struct model *m);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -246,6 +247,175 @@ static void phantom_sizes_of_the_tracepoint_monitor_are_dropped(void **state)
 	model_free(&m);
 }
 
+static void serving_spans_are_kept_in_file_order(void **state)
+{
+	static const char text[] =
+		"{\"op\":\"prefill\",\"tokens\":512,\"request_id\":\"q-1\",\"ts_start\":1.5,\"ts\":2.000000001}\n"
+		"{\"name\":\"decode\",\"request_id\":7,\"ts_start\":1e0,\"ts\":1.25,\"tokens\":null}\n"
+		"{\"ts_start\":3,\"ts\":2,\"tokens\":-1}\n"
+		"{\"event_type\":\"gpu_span\",\"name\":\"\",\"ts\":4,\"ts_start\":4,\"tokens\":[1]}\n"
+		/* A semantic record has both times, too; one without an operation's id is no such record. */
+		"{\"trace_id\":1,\"op\":\"load\",\"ts_start\":5,\"ts\":6}\n"
+		"{\"trace_id\":2,\"ts_start\":5,\"ts\":6}\n"
+		"{\"op\":\"x\",\"ts_start\":\"soon\",\"ts\":6}\n";
+	struct model m;
+
+	(void)state;
+	assert_int_equal(load_bytes(&m, text, sizeof(text) - 1), 0);
+	assert_int_equal(m.serving.n, 5);
+	assert_int_equal(m.op.n, 1);
+	assert_int_equal(m.dev_in.serving + m.sem_in.serving, 5);
+	assert_int_equal(m.dev_in.malformed + m.sem_in.malformed, 1);
+	assert_string_equal(str(&m, m.serving.name[0]), "prefill");
+	assert_string_equal(str(&m, m.serving.request_id[0]), "q-1");
+	assert_int_equal(m.serving.start_ns[0], 1500000000);
+	assert_int_equal(m.serving.end_ns[0], 2000000001);
+	assert_int_equal(m.serving.tokens[0], 512);
+	assert_string_equal(str(&m, m.serving.name[1]), "decode");
+	assert_string_equal(str(&m, m.serving.request_id[1]), "7");
+	assert_int_equal(m.serving.start_ns[1], NSEC_PER_SEC);
+	assert_true(m.serving.tokens[1] == NO_NUMBER);
+	assert_string_equal(str(&m, m.serving.name[2]), "request");
+	assert_int_equal(m.serving.request_id[2], 0);
+	assert_int_equal(m.serving.end_ns[2], 3 * NSEC_PER_SEC); /* never before its start */
+	assert_true(m.serving.tokens[2] == NO_NUMBER);
+	assert_string_equal(str(&m, m.serving.name[3]), "request");
+	assert_true(m.serving.tokens[3] == NO_NUMBER);
+	model_free(&m);
+}
+
+static void damage_among_predicted_lines_is_found_by_its_number(void **state)
+{
+	struct buf b = {};
+	struct model m;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 3000; i++) {
+		um_cmd(&b, 1000 + i, (u64)i << 32, i, i % 100 ? "read" : "write");
+		um_cmp(&b, 5000 + i, (u64)i << 32, 4000);
+		if (i == 1499)
+			buf_lit(&b,
+				"{\"event_type\":\"nvme_cmp\",\"user_data\":1,\"err\":00,\"lat_ns\":4,\"ts\":5}\n\n");
+	}
+	assert_int_equal(load_bytes(&m, b.p, b.n), 0);
+	assert_int_equal(m.dev_in.commands, 3000);
+	assert_int_equal(m.dev_in.completions, 3000);
+	assert_int_equal(m.dev_in.malformed, 1);
+	assert_int_equal(m.dev_in.first_bad_line, 3001);
+	assert_int_equal(m.dev_in.lines, 6002);
+	assert_int_equal(model_finish(&m), 0);
+	for (i = 0; i < 3000; i++) {
+		assert_int_equal(m.cmd.lat_ns[i], 4000);
+		assert_string_equal(str(&m, m.cmd.name[i]), i % 100 ? "read" : "write");
+	}
+	model_free(&m);
+	buf_free(&b);
+}
+
+/* Who a line is of is looked up once for many: not once too rarely. */
+static void threads_and_devices_change_among_predicted_lines(void **state)
+{
+	struct buf b = {};
+	struct model m;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 2000; i++) {
+		/* In long and in short turns; a thread takes another name, a disk another number. */
+		u32 who = i < 600 ? i / 100 % 3 : i < 1200 ? i % 3 : i * 7 / 50 % 3;
+
+		buf_printf(&b,
+			   "{\"event_type\":\"nvme_cmd\",\"pid\":10,\"tid\":%u,\"user_data\":%u,\"nvme_opcode\":2,"
+			   "\"op_name\":\"read\",\"nsid\":1,\"slba\":1,\"nlb\":1,\"data_len\":512,\"comm\":\"c%u\","
+			   "\"ts\":%u,\"disk\":\"nvme%un1\",\"dev\":%u,\"hwq\":0,\"cid\":%u}\n",
+			   11 + who / 2, i, who, 1000 + i, who, 5 + who, i);
+	}
+	model_of(&m, &b);
+	assert_int_equal(m.n_devices, 3);
+	assert_int_equal(m.n_tasks, 3);
+	for (i = 0; i < 2000; i++) {
+		u32 who = i < 600 ? i / 100 % 3 : i < 1200 ? i % 3 : i * 7 / 50 % 3;
+		const struct task *t = &m.task[m.cmd.task[i]];
+
+		if (m.device[m.cmd.dev[i]].dev != 5 + who || t->tid != 11 + who / 2 ||
+		    str(&m, t->comm)[1] != (char)('0' + who))
+			fail_msg("row %u is of another thread or disk", i);
+	}
+	model_free(&m);
+}
+
+/* Writes the text in pieces, slowly, and ends. */
+static void feed(int fd, const struct buf *b)
+{
+	size_t at, piece;
+
+	for (at = 0; at < b->n; at += piece) {
+		piece = MIN(b->n - at, (size_t)777);
+		if (write(fd, b->p + at, piece) != (ssize_t)piece)
+			_exit(1);
+		usleep(100);
+	}
+	_exit(0);
+}
+
+static void a_pipe_is_read_to_its_end(void **state)
+{
+	struct buf b = {};
+	struct model m;
+	char name[32];
+	int fd[2];
+	pid_t pid;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 300; i++) {
+		um_cmd(&b, 1000 + i, i, i, "read");
+		um_cmp(&b, 2000 + i, i, 1000);
+	}
+	assert_int_equal(pipe(fd), 0);
+	pid = fork();
+	if (!pid)
+		feed(fd[1], &b);
+	close(fd[1]);
+	snprintf(name, sizeof(name), "/dev/fd/%d", fd[0]);
+	model_init(&m);
+	assert_int_equal(model_load(&m, name), 0);
+	close(fd[0]);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(m.dev_in.commands, 300);
+	assert_int_equal(m.dev_in.completions, 300);
+	assert_false(m.dev_in.tail_cut);
+	model_free(&m);
+	buf_free(&b);
+}
+
+/* Enough rows for memory of other kinds than a small capture has, in order and out of it. */
+static void large_columns_keep_their_rows(void **state)
+{
+	const u32 n = 200000;
+	struct buf b = {};
+	struct model m;
+	u32 i, back;
+
+	(void)state;
+	for (back = 0; back < 2; back++) {
+		for (i = 0; i < n; i++) {
+			u64 k = back ? n - 1 - i : i;
+
+			um_cmd(&b, 1000 + k, k << 32, k * 3, "read");
+		}
+		model_of(&m, &b);
+		assert_int_equal(m.cmd.n, n);
+		for (i = 0; i < n; i++)
+			if (m.cmd.ts_ns[i] != 1000 + i || m.cmd.user_data[i] != (u64)i << 32 ||
+			    m.cmd.slba[i] != i * 3ul || m.cmd.key[i] || m.cmd.wait_ns[i] || m.cmd.task[i] ||
+			    m.cmd.status[i] || m.cmd.tid[i] != 11)
+				fail_msg("row %u is not what was loaded", i);
+		model_free(&m);
+	}
+}
+
 static void lines_longer_than_the_window(void **state)
 {
 	struct buf b = {};
@@ -431,6 +601,11 @@ int main(void)
 		cmocka_unit_test(hostile_lines_are_counted_not_fatal),
 		cmocka_unit_test(what_is_no_capture_is_told),
 		cmocka_unit_test(serving_spans_and_foreign_records_are_counted),
+		cmocka_unit_test(serving_spans_are_kept_in_file_order),
+		cmocka_unit_test(damage_among_predicted_lines_is_found_by_its_number),
+		cmocka_unit_test(threads_and_devices_change_among_predicted_lines),
+		cmocka_unit_test(a_pipe_is_read_to_its_end),
+		cmocka_unit_test(large_columns_keep_their_rows),
 		cmocka_unit_test(phantom_sizes_of_the_tracepoint_monitor_are_dropped),
 		cmocka_unit_test(lines_longer_than_the_window),
 		cmocka_unit_test(compressed_input_may_end_early),

@@ -391,6 +391,75 @@ static void the_order_of_lines_has_no_say(void **state)
 	model_free(&y);
 }
 
+static void assert_same_commands(const struct model *x, const struct model *y)
+{
+	u32 i;
+
+	assert_int_equal(x->cmd.n, y->cmd.n);
+	for (i = 0; i < x->cmd.n; i++)
+		if (x->cmd.ts_ns[i] != y->cmd.ts_ns[i] || x->cmd.lat_ns[i] != y->cmd.lat_ns[i] ||
+		    x->cmd.user_data[i] != y->cmd.user_data[i] || x->cmd.flags[i] != y->cmd.flags[i] ||
+		    x->cmd.cid[i] != y->cmd.cid[i] || x->cmd.slba[i] != y->cmd.slba[i] ||
+		    x->cmd.status[i] != y->cmd.status[i])
+			fail_msg("row %u differs", i);
+}
+
+/* Nothing tells these commands apart: which has which completion must not follow from the order of lines. */
+static void completions_of_equal_commands_go_by_latency(void **state)
+{
+	struct buf b = {}, shuffled = {};
+	struct model x, y;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 400; i++) {
+		um_cmd(&b, 1000 + i / 4, 0, i * 7 % 16, "read");
+		if (i % 8)
+			um_cmp(&b, 5000 + i * 13 % 97, 0, 5000 + i * 13 % 97 - 1000 - i / 4);
+	}
+	reorder_lines(&b, &shuffled);
+	model_of(&x, &b);
+	model_of(&y, &shuffled);
+	assert_int_equal(count_paired(&x), 350);
+	assert_same_commands(&x, &y);
+	for (i = 1; i < x.cmd.n; i++)
+		assert_true(x.cmd.ts_ns[i] != x.cmd.ts_ns[i - 1] || x.cmd.lat_ns[i - 1] <= x.cmd.lat_ns[i]);
+	model_free(&x);
+	model_free(&y);
+}
+
+/* What loading pairs at once and what waits for the end of the input: more in flight than is looked back to. */
+static void pairs_do_not_depend_on_how_far_apart_their_lines_are(void **state)
+{
+	const u32 n = 60000;
+	struct buf near = {}, far = {}, before = {};
+	struct model x, y, z;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < n; i++) {
+		um_cmd(&near, 1000 + i, (u64)(i % 900) << 32 | 5, i, "read");
+		um_cmp(&near, 9000 + i, (u64)(i % 900) << 32 | 5, 8000);
+		um_cmd(&far, 1000 + i, (u64)(i % 900) << 32 | 5, i, "read");
+		um_cmp(&before, 9000 + i, (u64)(i % 900) << 32 | 5, 8000);
+	}
+	for (i = 0; i < n; i++) {
+		um_cmp(&far, 9000 + i, (u64)(i % 900) << 32 | 5, 8000);
+		um_cmd(&before, 1000 + i, (u64)(i % 900) << 32 | 5, i, "read");
+	}
+	model_of(&x, &near);
+	model_of(&y, &far);
+	model_of(&z, &before);
+	assert_int_equal(count_paired(&x), n);
+	assert_same_commands(&x, &y);
+	assert_same_commands(&x, &z);
+	assert_int_equal(x.dev_in.unpaired_completions + y.dev_in.unpaired_completions + z.dev_in.unpaired_completions,
+			 0);
+	model_free(&x);
+	model_free(&y);
+	model_free(&z);
+}
+
 /* Hostile inputs of 60 000 lines must not take quadratic time. */
 static void equal_times_and_cookies_cost_no_more(void **state)
 {
@@ -481,6 +550,8 @@ int main(void)
 		cmocka_unit_test(failures_are_marked),
 		cmocka_unit_test(a_refused_command_is_no_failed_device_command),
 		cmocka_unit_test(the_order_of_lines_has_no_say),
+		cmocka_unit_test(completions_of_equal_commands_go_by_latency),
+		cmocka_unit_test(pairs_do_not_depend_on_how_far_apart_their_lines_are),
 		cmocka_unit_test(equal_times_and_cookies_cost_no_more),
 		cmocka_unit_test(golden_captures),
 	};
