@@ -2,6 +2,7 @@
 #include "capture/jsonl_write.h"
 
 #include "capture/nvme_names.h"
+#include "capture/record.h"
 #include "lib/buf.h"
 
 #define BLK_STS_IOERR 10
@@ -54,18 +55,21 @@ static char *put_key(char *p, const struct ev_nvme_kv *kv)
 /* What the command addresses, in the words of its command set. */
 static char *put_extent(char *p, const struct ev_nvme *c, const struct known_disk *d)
 {
+	bool older = event_disk_is_older(d);
 	u64 nlb = c->nlb + 1ull, bytes = c->bytes;
 
 	if (c->kind == EV_NVME_KV) {
 		p = put_key(p, (const struct ev_nvme_kv *)c);
 	} else if (!(c->flags & NVME_ADMIN)) {
-		if (nvme_op_has_slba(c->opcode))
+		if (older || nvme_op_has_slba(c->opcode))
 			p = NUM(p, "slba", c->slba);
-		if (nvme_op_has_nlb(c->opcode)) {
+		if (older || nvme_op_has_nlb(c->opcode)) {
 			p = NUM(p, "nlb", nlb);
 			/* Of a transfer, the data without interleaved metadata. */
 			if (c->bytes && d && d->ev.lba_bytes && d->ev.ms)
 				bytes = nlb * d->ev.lba_bytes;
+			if (d && d->typed_lba_bytes)
+				bytes = nlb * d->typed_lba_bytes;
 		}
 		p = NUM(p, "bytes", bytes);
 	}
@@ -113,7 +117,7 @@ static char *put_command(char *p, const struct ev_nvme *c, const struct known_di
 		p = LIT(p, ",\"in_flight\":true");
 		p = NUM(p, "age_ns", c->lat_ns);
 	}
-	return LIT(p, "}\n");
+	return p;
 }
 
 static char *put_completion(char *p, const struct ev_nvme *c)
@@ -145,8 +149,7 @@ static char *put_loss(char *p, const struct ev_loss *e)
 	p = NUM(p, "ring_full", e->ring_full);
 	p = NUM(p, "map_full", e->map_full);
 	p = NUM(p, "hook_missed", e->hook_missed);
-	p = NUM(p, "filtered", e->filtered);
-	return LIT(p, "}\n");
+	return NUM(p, "filtered", e->filtered);
 }
 
 static char *put_overflow(char *p, const struct ev_cq_overflow *e, const struct known_task *t)
@@ -159,8 +162,7 @@ static char *put_overflow(char *p, const struct ev_cq_overflow *e, const struct 
 	p = text_u64(p, e->res < 0 ? 0 - (u64)e->res : (u64)e->res);
 	p = NUM(p, "ts", e->ts_ns);
 	p = NUM(p, "pid", t ? t->ev.pid : 0);
-	p = NUM(p, "tid", e->tid);
-	return LIT(p, "}\n");
+	return NUM(p, "tid", e->tid);
 }
 
 static char *put_anchor(char *p, const struct ev_clock *e)
@@ -168,37 +170,162 @@ static char *put_anchor(char *p, const struct ev_clock *e)
 	p = LIT(p, "{\"event_type\":\"clock_anchor\"");
 	p = NUM(p, "monotonic_ns", e->monotonic_ns);
 	p = NUM(p, "realtime_ns", e->realtime_ns);
-	p = NUM(p, "uncertainty_ns", e->uncertainty_ns);
-	return LIT(p, "}\n");
+	return NUM(p, "uncertainty_ns", e->uncertainty_ns);
+}
+
+/* The line of a record but for its end; p itself when it has none. */
+static char *put_event(char *p, const void *record, struct names *names)
+{
+	const struct ev_cq_overflow *overflow = record;
+	const struct ev_nvme *c = record;
+
+	switch (c->kind) {
+	case EV_NVME:
+	case EV_NVME_KV:
+		return put_command(p, c, names_disk(names, c->dev), names_task_at(names, c->tid, c->ts_ns));
+	case EV_CQ_OVERFLOW:
+		return put_overflow(p, overflow, names_task_at(names, overflow->tid, overflow->ts_ns));
+	case EV_CLOCK:
+		return put_anchor(p, record);
+	case EV_LOSS:
+		return put_loss(p, record);
+	default:
+		return p;
+	}
+}
+
+static bool has_completion(const struct ev_nvme *c)
+{
+	return event_is_command(c) && !(c->flags & NVME_IN_FLIGHT);
 }
 
 void jsonl_event(struct buf *b, const void *record, struct names *names)
 {
-	const struct ev_cq_overflow *overflow = record;
-	const struct ev_nvme *c = record;
-	char *p;
+	char *p, *start;
 
 	if (!buf_room(b, 2 * LINE_BYTES))
 		return;
-	p = b->p + b->n;
-	switch (c->kind) {
+	start = b->p + b->n;
+	p = put_event(start, record, names);
+	if (p > start)
+		p = LIT(p, "}\n");
+	if (has_completion(record))
+		p = put_completion(p, record);
+	b->n = (size_t)(p - b->p);
+}
+
+/* ---- without loss ---- */
+
+/* A name with all that stands in its array, but for zeros at the end. */
+static void put_bytes(struct buf *b, const char *key, const char *name, size_t n)
+{
+	while (n && !name[n - 1])
+		n--;
+	buf_str(b, key);
+	buf_json(b, name, n);
+}
+
+static void put_task(struct buf *b, const struct ev_task *e)
+{
+	buf_printf(b, "{\"event_type\":\"task\",\"tid\":%u,\"pid\":%u,\"ts\":%llu", e->tid, e->pid,
+		   (unsigned long long)e->ts_ns);
+	put_bytes(b, ",\"comm\":", e->comm, sizeof(e->comm));
+}
+
+static void put_disk(struct buf *b, const struct ev_disk *e)
+{
+	buf_printf(b, "{\"event_type\":\"disk\",\"dev\":%u,\"nsid\":%u,\"csi\":%u,\"lba_bytes\":%u,\"ms\":%u", e->dev,
+		   e->nsid, e->csi, e->lba_bytes, e->ms);
+	put_bytes(b, ",\"name\":", e->name, sizeof(e->name));
+}
+
+/* True when the members of a key-value command tell all of it. */
+static bool key_is_told(const struct ev_nvme_kv *kv)
+{
+	u64 len = MIN(kv->cmd.slba >> 32 & 0xff, sizeof(kv->key));
+
+	for (; len < sizeof(kv->key); len++)
+		if (kv->key[len])
+			return false;
+	return !(kv->cmd.slba >> 40) && !kv->cmd.nlb;
+}
+
+/* The same of a command. */
+static bool command_is_told(const struct ev_nvme *c, const struct known_disk *d)
+{
+	bool io = c->kind == EV_NVME && !(c->flags & NVME_ADMIN), older = event_disk_is_older(d);
+	bool multipath = (c->flags & NVME_MULTIPATH) || (d && d->multipath);
+
+	if (event_multipath(multipath, c->flags & NVME_ENTRY, d) != !!(c->flags & NVME_MULTIPATH))
+		return false;
+	if ((c->flags & 1 << 7) || (!(c->flags & NVME_ENTRY) && c->wait_ns) ||
+	    (!(c->flags & NVME_PASSTHROUGH) && (c->user_data || (c->flags & NVME_VEC))) ||
+	    ((c->flags & NVME_IN_FLIGHT) && c->status))
+		return false;
+	if (c->kind == EV_NVME_KV)
+		return key_is_told((const struct ev_nvme_kv *)c);
+	return (!c->slba || (io && (older || nvme_op_has_slba(c->opcode)))) &&
+	       (!c->nlb || (io && (older || nvme_op_has_nlb(c->opcode))));
+}
+
+static bool zero(const u8 *p, size_t n)
+{
+	while (n--)
+		if (p[n])
+			return false;
+	return true;
+}
+
+/* True when the members of its lines tell all of a record. */
+static bool is_told(const union event *e, size_t size, struct names *names)
+{
+	if (size != event_bytes(e->kind))
+		return false;
+	switch (e->kind) {
 	case EV_NVME:
 	case EV_NVME_KV:
-		p = put_command(p, c, names_disk(names, c->dev), names_task(names, c->tid));
-		if (!(c->flags & NVME_IN_FLIGHT))
-			p = put_completion(p, c);
-		break;
+		return command_is_told(&e->nvme, names_disk(names, e->nvme.dev));
 	case EV_CQ_OVERFLOW:
-		p = put_overflow(p, overflow, names_task(names, overflow->tid));
-		break;
+		return zero(e->overflow.pad, sizeof(e->overflow.pad)) && !e->overflow.pad2;
+	case EV_TASK:
+		return zero(e->task.pad, sizeof(e->task.pad)) && !e->task.pad2;
 	case EV_CLOCK:
-		p = put_anchor(p, record);
-		break;
+		return zero(e->clock.pad, sizeof(e->clock.pad));
 	case EV_LOSS:
-		p = put_loss(p, record);
-		break;
+		return zero(e->loss.pad, sizeof(e->loss.pad));
 	default:
-		break;
+		return e->kind == EV_DISK;
 	}
-	b->n = (size_t)(p - b->p);
+}
+
+void jsonl_record(struct buf *b, const void *record, size_t size, struct names *names)
+{
+	const u8 kind = *(const u8 *)record;
+	bool told = is_told(record, size, names);
+	size_t start;
+
+	if (told && kind != EV_TASK && kind != EV_DISK) {
+		jsonl_event(b, record, names);
+		return;
+	}
+	if (!buf_room(b, 2 * LINE_BYTES))
+		return;
+	start = b->n;
+	if (kind == EV_TASK)
+		put_task(b, record);
+	else if (kind == EV_DISK)
+		put_disk(b, record);
+	else
+		b->n = (size_t)(put_event(b->p + start, record, names) - b->p);
+	if (b->n == start)
+		buf_printf(b, "{\"event_type\":\"kvt_record\",\"kind\":%u,\"ts\":%llu", kind,
+			   (unsigned long long)event_time(record));
+	if (!told) {
+		buf_lit(b, ",\"record\":\"");
+		buf_hexbytes(b, record, size);
+		buf_byte(b, '"');
+	}
+	buf_lit(b, "}\n");
+	if (has_completion(record) && buf_room(b, LINE_BYTES))
+		b->n = (size_t)(put_completion(b->p + b->n, record) - b->p);
 }

@@ -17,4 +17,13 @@
  */
 void jsonl_event(struct buf *b, const void *record, struct names *names);
 
+/*
+ * The same without loss, for conversion: EV_TASK and EV_DISK give lines of
+ * their own ("task", "disk"), a record of an unknown kind or size gives a
+ * "kvt_record", and where the members of a line do not tell all of the
+ * record's `size` bytes, "record" has them in hex.  The struct of its kind can
+ * be read whatever the size is.
+ */
+void jsonl_record(struct buf *b, const void *record, size_t size, struct names *names);
+
 #endif

@@ -3,9 +3,15 @@
  * The .kvt capture file.
  *
  *   file   = magic, version, block...
- *   block  = struct kvt_block, then `stored` bytes (records of one size, or a
- *            JSON document), CRC-32 over header and payload
- *   order  = one META document first; record blocks; one FOOTER document last
+ *   block  = struct kvt_block, then `stored` bytes (records of one size, a JSON
+ *            document, or text), CRC-32 over header and payload
+ *   order  = one META document first; blocks of records and text; one FOOTER
+ *            document last.  The records that name a task or a disk stand in
+ *            front of those that need them.
+ *
+ * A further META document adds devices to the first one's table.  One with
+ * "synthetic" true was not in the capture that the file was made from: it
+ * holds what other records of it imply.
  *
  * A file without its FOOTER was cut: all whole blocks before the cut are read
  * and the reader says that the capture is incomplete.  All numbers are
@@ -26,6 +32,12 @@ enum kvt_block_type {
 	/* 1..127: records of that enum ev_kind */
 	KVT_META = 128,	  /* JSON: host, kernel, probes, filters, device table */
 	KVT_FOOTER = 129, /* JSON: counts per kind, the account of losses */
+	/*
+	 * Lines of a text capture that no record can hold without loss, as they
+	 * stood, each with its newline: other kinds, unknown members, a command
+	 * or completion whose other half is not there.
+	 */
+	KVT_TEXT = 130,
 };
 
 enum kvt_codec {
@@ -55,12 +67,22 @@ struct kvt_writer;
  * with `meta` (borrowed).  Returns 0 or -errno.
  */
 int kvt_writer_open(struct kvt_writer **out, int fd, const json_t *meta);
+/* Where the bytes of a file go: 0 or -errno. */
+typedef int (*kvt_write_fn)(void *arg, const void *data, size_t n);
+/* As above onto any sink, which the caller closes after kvt_writer_close(). */
+int kvt_writer_open_on(struct kvt_writer **out, kvt_write_fn write, void *arg, const json_t *meta);
 /*
  * Appends one record: its first byte is its kind and `size` the size of that
  * kind's struct.  ts_ns orders and cuts blocks.  A write error is kept and
  * returned by every later call.
  */
 int kvt_write(struct kvt_writer *w, const void *record, size_t size, u64 ts_ns);
+/* The same for a record of a newer version: of a kind (1..127) or size that event.h does not have. */
+int kvt_write_foreign(struct kvt_writer *w, const void *record, size_t size, u64 ts_ns);
+/* Appends a line (without its newline) to the text. */
+int kvt_write_line(struct kvt_writer *w, const char *line, size_t n, u64 ts_ns);
+/* A further META document, in front of all that is not flushed yet. */
+int kvt_write_meta(struct kvt_writer *w, const json_t *doc);
 /* Writes out all that is buffered (a block each kind).  Called on every tick. */
 int kvt_flush(struct kvt_writer *w);
 /* While set, blocks are stored uncompressed: the reader of the ring is behind. */
@@ -73,11 +95,12 @@ int kvt_writer_close(struct kvt_writer *w, const json_t *footer);
 struct kvt_reader;
 
 struct kvt_chunk {
-	u8 type;	     /* enum ev_kind, KVT_META or KVT_FOOTER */
+	u8 type;	     /* enum ev_kind or enum kvt_block_type */
 	u16 record_bytes;    /* as stored; may be larger than our struct in a newer minor */
-	u32 n;		     /* records; 0 in a document */
-	const void *records; /* valid until the next call; NULL in a document */
-	json_t *doc;	     /* borrowed, valid until the next call; NULL for records */
+	u32 n;		     /* records; bytes of text; 0 in a document */
+	const void *records; /* valid until the next call, as are the other two; NULL but for records */
+	const char *text;    /* NULL but for text */
+	json_t *doc;	     /* borrowed; NULL but for documents */
 	u64 first_ts_ns, last_ts_ns;
 };
 

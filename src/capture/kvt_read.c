@@ -93,7 +93,9 @@ static bool sane(const struct kvt_block *b)
 		return false;
 	if (b->codec == KVT_RAW && b->raw != b->stored)
 		return false;
-	return doc || (b->record_bytes && b->raw % b->record_bytes == 0);
+	if (doc || b->type == KVT_TEXT)
+		return true;
+	return b->record_bytes && b->raw % b->record_bytes == 0;
 }
 
 /* The payload of b, unpacked and checked: 1, 0 when the file ends here, -errno. */
@@ -155,6 +157,9 @@ int kvt_next(struct kvt_reader *r, struct kvt_chunk *c)
 		if (!r->doc)
 			return defect(r, start, "damaged document");
 		r->footer = b.type == KVT_FOOTER;
+	} else if (b.type == KVT_TEXT) {
+		c->n = b.raw;
+		c->text = (const char *)payload;
 	} else {
 		c->record_bytes = b.record_bytes;
 		c->n = b.raw / b.record_bytes;

@@ -21,11 +21,17 @@ struct block_buf {
 	u64 first_ts_ns, last_ts_ns;
 };
 
+/* By block type: kinds of records, the text in place of kind 0. */
+#define N_BLOCKS   KVT_META
+#define TEXT_BLOCK 0
+
 struct kvt_writer {
-	int fd;
+	int fd; /* -1: the bytes go to sink */
+	kvt_write_fn sink;
+	void *sink_arg;
 	int error; /* the first one; every later call returns it */
 	bool busy;
-	struct block_buf block[EV_KINDS];
+	struct block_buf block[N_BLOCKS];
 	ZSTD_CCtx *zstd;
 	u8 *packed; /* a block header and its stored payload */
 	size_t packed_cap;
@@ -35,6 +41,11 @@ static int write_all(struct kvt_writer *w, const void *data, size_t n)
 {
 	const u8 *p = data;
 
+	if (w->sink) {
+		if (!w->error)
+			w->error = w->sink(w->sink_arg, data, n);
+		return w->error;
+	}
 	while (n && !w->error) {
 		ssize_t done = write(w->fd, p, n);
 
@@ -103,36 +114,54 @@ static int write_doc(struct kvt_writer *w, enum kvt_block_type type, const json_
 	return w->error;
 }
 
-int kvt_writer_open(struct kvt_writer **out, int fd, const json_t *meta)
+/* Writes the head with `meta`; takes over w. */
+static int start(struct kvt_writer **out, struct kvt_writer *w, const json_t *meta)
 {
-	struct kvt_writer *w = calloc(1, sizeof(*w));
 	struct kvt_head head = { .magic = KVT_MAGIC, .version = KVT_VERSION };
-	int ret = -ENOMEM;
+	int ret;
 
-	if (!w) {
-		close(fd);
-		return ret;
-	}
-	w->fd = fd;
 	w->zstd = ZSTD_createCCtx();
 	if (!w->zstd)
 		w->error = -ENOMEM;
 	else if (!packed_room(w, BLOCK_BYTES) && !write_all(w, &head, sizeof(head)))
 		write_doc(w, KVT_META, meta);
 	ret = w->error;
-	if (ret) {
+	if (ret)
 		kvt_writer_close(w, NULL);
-		return ret;
-	}
-	*out = w;
-	return 0;
+	else
+		*out = w;
+	return ret;
 }
 
-static int flush_kind(struct kvt_writer *w, u8 kind)
+int kvt_writer_open(struct kvt_writer **out, int fd, const json_t *meta)
 {
-	struct block_buf *bb = &w->block[kind];
+	struct kvt_writer *w = calloc(1, sizeof(*w));
+
+	if (!w) {
+		close(fd);
+		return -ENOMEM;
+	}
+	w->fd = fd;
+	return start(out, w, meta);
+}
+
+int kvt_writer_open_on(struct kvt_writer **out, kvt_write_fn sink, void *arg, const json_t *meta)
+{
+	struct kvt_writer *w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return -ENOMEM;
+	w->fd = -1;
+	w->sink = sink;
+	w->sink_arg = arg;
+	return start(out, w, meta);
+}
+
+static int flush_block(struct kvt_writer *w, u32 at)
+{
+	struct block_buf *bb = &w->block[at];
 	struct kvt_block b = {
-		.type = kind,
+		.type = at == TEXT_BLOCK ? KVT_TEXT : (u8)at,
 		.record_bytes = bb->record_bytes,
 		.raw = bb->n,
 		.first_ts_ns = bb->first_ts_ns,
@@ -145,38 +174,114 @@ static int flush_kind(struct kvt_writer *w, u8 kind)
 	return w->error;
 }
 
-int kvt_write(struct kvt_writer *w, const void *record, size_t size, u64 ts_ns)
+/* A block, behind the names that it needs. */
+static int flush_behind_names(struct kvt_writer *w, u32 at)
 {
-	u8 kind = *(const u8 *)record;
-	struct block_buf *bb = &w->block[kind < EV_KINDS ? kind : 0];
+	flush_block(w, EV_TASK);
+	flush_block(w, EV_DISK);
+	return flush_block(w, at);
+}
 
-	if (__builtin_expect(w->error || !kind || kind >= EV_KINDS, 0))
-		return w->error ? w->error : -EINVAL;
-	if (__builtin_expect(!bb->p, 0)) {
-		bb->p = malloc(BLOCK_BYTES);
-		if (!bb->p)
-			return w->error = -ENOMEM;
-		bb->record_bytes = (u16)size;
-	}
-	if (bb->n + size > BLOCK_BYTES && flush_kind(w, kind))
-		return w->error;
+/* Appends to a block that has room for it. */
+static void append(struct block_buf *bb, const void *data, size_t n, u64 ts_ns)
+{
 	if (!bb->n) {
 		bb->first_ts_ns = bb->last_ts_ns = ts_ns;
 	} else {
 		bb->first_ts_ns = MIN(bb->first_ts_ns, ts_ns);
 		bb->last_ts_ns = MAX(bb->last_ts_ns, ts_ns);
 	}
-	memcpy(bb->p + bb->n, record, size);
-	bb->n += (u32)size;
+	memcpy(bb->p + bb->n, data, n);
+	bb->n += (u32)n;
+}
+
+static int write_record(struct kvt_writer *w, const void *record, size_t size, u64 ts_ns)
+{
+	u8 kind = *(const u8 *)record;
+	struct block_buf *bb = &w->block[kind];
+
+	if (__builtin_expect(!bb->p, 0)) {
+		bb->p = malloc(BLOCK_BYTES);
+		if (!bb->p)
+			return w->error = -ENOMEM;
+	}
+	if (__builtin_expect(bb->n + size > BLOCK_BYTES || (bb->n && bb->record_bytes != size), 0))
+		flush_behind_names(w, kind);
+	bb->record_bytes = (u16)size;
+	if (!w->error)
+		append(bb, record, size, ts_ns);
+	return w->error;
+}
+
+int kvt_write(struct kvt_writer *w, const void *record, size_t size, u64 ts_ns)
+{
+	u8 kind = *(const u8 *)record;
+
+	if (__builtin_expect(w->error || !kind || kind >= EV_KINDS, 0))
+		return w->error ? w->error : -EINVAL;
+	return write_record(w, record, size, ts_ns);
+}
+
+int kvt_write_foreign(struct kvt_writer *w, const void *record, size_t size, u64 ts_ns)
+{
+	u8 kind = *(const u8 *)record;
+
+	if (w->error || !kind || kind >= N_BLOCKS || size > UINT16_MAX)
+		return w->error ? w->error : -EINVAL;
+	return write_record(w, record, size, ts_ns);
+}
+
+/* A line that is larger than a block is one of its own. */
+static int write_long_line(struct kvt_writer *w, const char *line, size_t n, u64 ts_ns)
+{
+	struct kvt_block b = { .type = KVT_TEXT, .raw = (u32)n + 1, .first_ts_ns = ts_ns, .last_ts_ns = ts_ns };
+	char *text;
+
+	if (n >= KVT_MAX_BLOCK)
+		return w->error = -EFBIG;
+	text = malloc(n + 1);
+	if (!text)
+		return w->error = -ENOMEM;
+	memcpy(text, line, n);
+	text[n] = '\n';
+	if (!flush_block(w, TEXT_BLOCK) && !packed_room(w, n + 1))
+		write_block(w, &b, text);
+	free(text);
+	return w->error;
+}
+
+int kvt_write_line(struct kvt_writer *w, const char *line, size_t n, u64 ts_ns)
+{
+	struct block_buf *bb = &w->block[TEXT_BLOCK];
+
+	if (w->error)
+		return w->error;
+	if (n + 1 > BLOCK_BYTES)
+		return write_long_line(w, line, n, ts_ns);
+	if (!bb->p) {
+		bb->p = malloc(BLOCK_BYTES);
+		if (!bb->p)
+			return w->error = -ENOMEM;
+	}
+	if (bb->n + n + 1 > BLOCK_BYTES && flush_block(w, TEXT_BLOCK))
+		return w->error;
+	append(bb, line, n, ts_ns);
+	bb->p[bb->n++] = '\n';
 	return 0;
+}
+
+int kvt_write_meta(struct kvt_writer *w, const json_t *doc)
+{
+	return w->error ? w->error : write_doc(w, KVT_META, doc);
 }
 
 int kvt_flush(struct kvt_writer *w)
 {
-	int kind;
+	u32 at;
 
-	for (kind = 1; kind < EV_KINDS; kind++)
-		flush_kind(w, (u8)kind);
+	flush_behind_names(w, TEXT_BLOCK);
+	for (at = 1; at < N_BLOCKS; at++)
+		flush_block(w, at);
 	return w->error;
 }
 
@@ -185,23 +290,30 @@ void kvt_set_busy(struct kvt_writer *w, bool busy)
 	w->busy = busy;
 }
 
+/* Delayed errors of the file system show up here; a pipe cannot sync. */
+static void close_fd(struct kvt_writer *w)
+{
+	if (!w->error && fdatasync(w->fd) && errno != EINVAL && errno != EROFS)
+		w->error = -errno;
+	if (close(w->fd) && !w->error)
+		w->error = -errno;
+}
+
 int kvt_writer_close(struct kvt_writer *w, const json_t *footer)
 {
-	int ret, kind;
+	int ret;
+	u32 at;
 
 	kvt_set_busy(w, false);
 	if (!w->error)
 		kvt_flush(w);
 	if (!w->error && footer)
 		write_doc(w, KVT_FOOTER, footer);
-	/* Delayed errors of the file system show up here; a pipe cannot sync. */
-	if (!w->error && fdatasync(w->fd) && errno != EINVAL && errno != EROFS)
-		w->error = -errno;
-	if (close(w->fd) && !w->error)
-		w->error = -errno;
+	if (w->fd >= 0)
+		close_fd(w);
 	ret = w->error;
-	for (kind = 0; kind < EV_KINDS; kind++)
-		free(w->block[kind].p);
+	for (at = 0; at < N_BLOCKS; at++)
+		free(w->block[at].p);
 	ZSTD_freeCCtx(w->zstd);
 	free(w->packed);
 	free(w);

@@ -5,26 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The element of key in an array that grows by doubling; made zero when new. */
-static void *element(struct map64 *at, u64 key, void **array, u32 *n, size_t size)
+/* One more element, made zero, of an array that grows by doubling. */
+static void *append(void **array, u32 *n, size_t size)
 {
-	bool is_new;
-	u32 *i = map64_put(at, key, &is_new);
+	void *at;
 
-	if (!i)
-		return NULL;
-	if (is_new) {
-		if (!(*n & (*n - 1))) {
-			void *p = realloc(*array, (*n ? *n * 2 : 1) * size);
+	if (!(*n & (*n - 1))) {
+		void *p = realloc(*array, (*n ? *n * 2 : 1) * size);
 
-			if (!p)
-				return NULL;
-			*array = p;
-		}
-		*i = (*n)++;
-		memset((char *)*array + *i * size, 0, size);
+		if (!p)
+			return NULL;
+		*array = p;
 	}
-	return (char *)*array + *i * size;
+	at = (char *)*array + (*n)++ * size;
+	memset(at, 0, size);
+	return at;
 }
 
 static void set_name(struct json_name *out, const char *name, size_t max)
@@ -39,28 +34,97 @@ static void set_name(struct json_name *out, const char *name, size_t max)
 }
 _Static_assert(sizeof(((struct json_name *)0)->text) < 256, "a length fits u8");
 
+static struct known_task *append_task(struct names *n, const struct ev_task *e, u32 older)
+{
+	struct known_task *t = append((void **)&n->task, &n->n_tasks, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->ev = *e;
+	t->older = older;
+	set_name(&t->comm, e->comm, sizeof(e->comm));
+	return t;
+}
+
+static bool same_name(const struct ev_task *a, const struct ev_task *b)
+{
+	return a->pid == b->pid && !memcmp(a->comm, b->comm, sizeof(a->comm));
+}
+
+/* The names of a thread are a list, the latest in front. */
+static int learn_task(struct names *n, const struct ev_task *e)
+{
+	bool is_new;
+	u32 *newest = map64_put(&n->task_at, e->tid, &is_new);
+	u32 at;
+
+	if (!newest)
+		return -ENOMEM;
+	if (is_new || e->ts_ns > n->task[*newest].ev.ts_ns) {
+		if (!is_new && same_name(e, &n->task[*newest].ev))
+			return 0;
+		if (!append_task(n, e, is_new ? 0 : *newest + 1))
+			return -ENOMEM;
+		n->last_task = *newest = n->n_tasks - 1;
+		return 0;
+	}
+	at = *newest;
+	while (n->task[at].older && n->task[n->task[at].older - 1].ev.ts_ns >= e->ts_ns)
+		at = n->task[at].older - 1;
+	if (n->task[at].ev.ts_ns == e->ts_ns) {
+		n->task[at].ev = *e;
+		set_name(&n->task[at].comm, e->comm, sizeof(e->comm));
+		return 0;
+	}
+	if (n->task[at].older && same_name(e, &n->task[n->task[at].older - 1].ev))
+		return 0;
+	if (!append_task(n, e, n->task[at].older))
+		return -ENOMEM;
+	n->task[at].older = n->n_tasks;
+	return 0;
+}
+
+struct known_disk *names_disk_make(struct names *n, u32 dev)
+{
+	bool is_new;
+	u32 *at = map64_put(&n->disk_at, dev, &is_new);
+	struct known_disk *d;
+
+	if (!at)
+		return NULL;
+	if (!is_new)
+		return &n->disk[*at];
+	d = append((void **)&n->disk, &n->n_disks, sizeof(*d));
+	if (!d)
+		return NULL;
+	d->ev.dev = dev;
+	*at = n->n_disks - 1;
+	return d;
+}
+
+static int learn_disk(struct names *n, const struct ev_disk *e)
+{
+	struct known_disk *d = names_disk_make(n, e->dev);
+
+	if (!d)
+		return -ENOMEM;
+	d->ev = *e;
+	set_name(&d->name, e->name, sizeof(e->name));
+	if (n->complete_disk)
+		n->complete_disk(n->arg, d);
+	return 0;
+}
+
 int names_learn(struct names *n, const void *record)
 {
-	if (*(const u8 *)record == EV_TASK) {
-		const struct ev_task *e = record;
-		struct known_task *t = element(&n->task_at, e->tid, (void **)&n->task, &n->n_tasks, sizeof(*t));
-
-		if (!t)
-			return -ENOMEM;
-		t->ev = *e;
-		set_name(&t->comm, e->comm, sizeof(e->comm));
-	} else if (*(const u8 *)record == EV_DISK) {
-		const struct ev_disk *e = record;
-		struct known_disk *d = element(&n->disk_at, e->dev, (void **)&n->disk, &n->n_disks, sizeof(*d));
-
-		if (!d)
-			return -ENOMEM;
-		d->ev = *e;
-		set_name(&d->name, e->name, sizeof(e->name));
-		if (n->complete_disk)
-			n->complete_disk(n->arg, d);
+	switch (*(const u8 *)record) {
+	case EV_TASK:
+		return learn_task(n, record);
+	case EV_DISK:
+		return learn_disk(n, record);
+	default:
+		return 0;
 	}
-	return 0;
 }
 
 const struct known_task *names_task(struct names *n, u32 tid)
@@ -77,6 +141,15 @@ const struct known_task *names_task(struct names *n, u32 tid)
 		return NULL;
 	n->last_task = *i;
 	return &n->task[*i];
+}
+
+const struct known_task *names_task_at(struct names *n, u32 tid, u64 ts_ns)
+{
+	const struct known_task *t = names_task(n, tid);
+
+	while (t && t->ev.ts_ns > ts_ns && t->older)
+		t = &n->task[t->older - 1];
+	return t;
 }
 
 const struct known_disk *names_disk(struct names *n, u32 dev)

@@ -18,12 +18,16 @@ struct names {
 	struct known_task {
 		struct ev_task ev;
 		struct json_name comm;
+		u32 older;	  /* index + 1 of the name that the thread had before, 0 = none */
+		u64 last_used_ns; /* for the user of the table */
 	} * task;
 	struct known_disk {
 		struct ev_disk ev;
 		struct json_name name;
-		u32 rdev;	/* of the char device, 0 unknown */
-		bool multipath; /* a hidden path */
+		u32 rdev;	     /* of the char device, 0 unknown */
+		u32 typed_lba_bytes; /* the size from which an older tracer computed `bytes`; 0 = none */
+		bool lba_is_settled; /* for the user of the table */
+		bool multipath;	     /* a hidden path */
 	} * disk;
 	u32 n_tasks, n_disks;
 	u32 last_task, last_disk; /* where the last search ended */
@@ -34,11 +38,18 @@ struct names {
 	void *arg;
 };
 
-/* Takes an EV_TASK or EV_DISK; the latest word on a number counts.  0 or -ENOMEM. */
+/*
+ * Takes an EV_TASK or EV_DISK.  Of a disk the latest word counts, a thread has
+ * each of its names from the time of the record on.  0 or -ENOMEM.
+ */
 int names_learn(struct names *n, const void *record);
-/* NULL when unknown; valid until the next names_learn(). */
+/* NULL when unknown; valid until the next names_learn() or names_disk_make(). */
 const struct known_task *names_task(struct names *n, u32 tid);
 const struct known_disk *names_disk(struct names *n, u32 dev);
+/* The name that the thread had at that time; before its first one, that. */
+const struct known_task *names_task_at(struct names *n, u32 tid, u64 ts_ns);
+/* The disk of that number, without a name when it is new.  NULL = no memory. */
+struct known_disk *names_disk_make(struct names *n, u32 dev);
 void names_free(struct names *n);
 
 #endif

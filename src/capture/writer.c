@@ -10,6 +10,7 @@
 
 #include "capture/jsonl_write.h"
 #include "capture/kvt.h"
+#include "capture/record.h"
 #include "lib/buf.h"
 #include "lib/str.h"
 #include "lib/zio.h"
@@ -41,7 +42,7 @@ enum cap_format cap_format_of(const char *path)
 }
 
 /* Captures are private, also when the file was there before with another mode. */
-static int create_private(const char *path)
+int cap_create_file(const char *path)
 {
 	struct stat st;
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0600);
@@ -84,7 +85,7 @@ int cap_create(struct cap_writer **out, const char *path, enum cap_format format
 
 	if (!w)
 		return -ENOMEM;
-	fd = strcmp(path, "-") ? create_private(path) : STDOUT_FILENO;
+	fd = strcmp(path, "-") ? cap_create_file(path) : STDOUT_FILENO;
 	ret = fd < 0 ? fd : 0;
 	if (!ret && format == CAP_KVT)
 		ret = kvt_writer_open(&w->kvt, fd, meta);
@@ -103,27 +104,10 @@ int cap_create(struct cap_writer **out, const char *path, enum cap_format format
 	return 0;
 }
 
-static u64 time_of(const void *record)
-{
-	const struct ev_nvme *c = record;
-
-	switch (c->kind) {
-	case EV_TASK:
-		return ((const struct ev_task *)record)->ts_ns;
-	case EV_DISK:
-		return 0; /* it has none */
-	default:
-		return c->ts_ns; /* the same place in all others */
-	}
-}
-_Static_assert(offsetof(struct ev_nvme, ts_ns) == offsetof(struct ev_cq_overflow, ts_ns), "time_of");
-_Static_assert(offsetof(struct ev_nvme, ts_ns) == offsetof(struct ev_clock, monotonic_ns), "time_of");
-_Static_assert(offsetof(struct ev_nvme, ts_ns) == offsetof(struct ev_loss, ts_ns), "time_of");
-
 int cap_write(struct cap_writer *w, const void *record, size_t size, struct names *names)
 {
 	if (w->kvt)
-		return kvt_write(w->kvt, record, size, time_of(record));
+		return kvt_write(w->kvt, record, size, event_time(record));
 	jsonl_event(&w->line, record, names);
 	return w->line.n >= TEXT_BYTES ? hand_on(w) : w->error;
 }

@@ -15,6 +15,9 @@ struct cap_writer;
 /* By suffix: .kvt; .jsonl, .json or .ndjson, also with .gz or .zst behind; "-" is JSONL. */
 enum cap_format cap_format_of(const char *path);
 
+/* Creates or cuts the file, mode 0600: its fd, or -errno. */
+int cap_create_file(const char *path);
+
 /*
  * Creates the file (mode 0600; "-" is stdout) and writes its head from `meta`
  * (borrowed).  0 or -errno; then nothing was created or what was there is cut.

@@ -22,6 +22,27 @@ static inline void cmd(struct buf *b, u64 ts, u64 tag, u32 n, const char *op, u6
 		   (unsigned long long)(T0 + ts));
 }
 
+/* The same by a thread, with its completion. */
+static inline void io_of(struct buf *b, u32 tid, u64 ts, u64 lat, u64 tag, u32 n, const char *op, u64 slba)
+{
+	buf_printf(
+		b,
+		"{\"event_type\":\"nvme_cmd\",\"pid\":1,\"tid\":%u,\"comm\":\"w\",\"user_data\":%llu,\"nvme_opcode\":%d,"
+		"\"op_name\":\"%s\",\"nsid\":1,\"slba\":%llu,\"nlb\":32,\"bytes\":131072,\"data_len\":131072,\"ts\":%llu}\n"
+		"{\"event_type\":\"nvme_cmp\",\"user_data\":%llu,\"err\":0,\"lat_ns\":%llu,\"ts\":%llu}\n",
+		tid, (unsigned long long)(tag << 32 | n), strcmp(op, "read") ? 1 : 2, op, (unsigned long long)slba,
+		(unsigned long long)(T0 + ts), (unsigned long long)(tag << 32 | n), (unsigned long long)lat,
+		(unsigned long long)(T0 + ts + lat));
+}
+
+/* What a request of the serving engine took. */
+static inline void serving(struct buf *b, const char *name, const char *id, u64 start, u64 end)
+{
+	buf_printf(b, "{\"op\":\"%s\",\"request_id\":\"%s\",\"ts_start\":%llu.%09llu,\"ts\":%llu.%09llu}\n", name, id,
+		   (unsigned long long)((T0 + start) / NSEC_PER_SEC), (unsigned long long)((T0 + start) % NSEC_PER_SEC),
+		   (unsigned long long)((T0 + end) / NSEC_PER_SEC), (unsigned long long)((T0 + end) % NSEC_PER_SEC));
+}
+
 static inline void cmp(struct buf *b, u64 ts, u64 lat, u64 tag, u32 n, int err)
 {
 	buf_printf(b, "{\"event_type\":\"nvme_cmp\",\"user_data\":%llu,\"err\":%d,\"lat_ns\":%llu,\"ts\":%llu}\n",

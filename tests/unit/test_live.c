@@ -18,7 +18,7 @@ static void learn(struct live *l, const char *comm)
 	struct ev_task t = { .kind = EV_TASK, .tid = 43, .pid = 42 };
 	struct ev_disk d = { .kind = EV_DISK, .dev = DEV, .name = "nvme0n1" };
 
-	strncpy(t.comm, comm, sizeof(t.comm));
+	memcpy(t.comm, comm, strnlen(comm, sizeof(t.comm)));
 	assert_int_equal(live_event(l, &t), 0);
 	assert_int_equal(live_event(l, &d), 0);
 }

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Records from lines, and the proof that they say the same. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/fold_record.h"
+#include "capture/jsonl_write.h"
+#include "capture/kvt.h"
+#include "capture/nvme_names.h"
+
+void told_free(struct told *t)
+{
+	buf_free(&t->ours);
+	buf_free(&t->raw);
+}
+
+static u8 command_flags(const struct jsonl_cmd *c, const struct known_disk *d)
+{
+	u32 op = c->cmd_op & 0xff, flags = 0;
+
+	if (c->has & HAS_USER_DATA)
+		flags |= NVME_PASSTHROUGH;
+	if (event_multipath(c->multipath, c->has & HAS_WAIT, d))
+		flags |= NVME_MULTIPATH;
+	if (c->in_flight)
+		flags |= NVME_IN_FLIGHT;
+	if (c->refused)
+		flags |= NVME_REFUSED;
+	if (slice_is(c->op_name, "admin"))
+		flags |= NVME_ADMIN;
+	if (c->has & HAS_WAIT)
+		flags |= NVME_ENTRY;
+	if (op == 0x81 || op == 0x83)
+		flags |= NVME_VEC;
+	return (u8)flags;
+}
+
+static void set_key(struct ev_nvme_kv *kv, const struct jsonl_cmd *c)
+{
+	const struct ndjson_field f = { .type = ND_STRING, .text = c->key_hex.p, .text_len = (u32)c->key_hex.n };
+
+	kv->cmd.kind = EV_NVME_KV;
+	kv->cmd.slba = c->value_len | (u64)c->key_len << 32;
+	kv->cmd.nlb = 0;
+	members_hex(&f, kv->key, sizeof(kv->key));
+}
+
+void fold_command(union event *e, const struct jsonl_cmd *c, const struct jsonl_cmp *p, u32 dev,
+		  const struct known_disk *d)
+{
+	bool queue = c->has & HAS_QUEUE || (p && (p->has & HAS_QUEUE));
+	bool extent = nvme_op_has_nlb(c->opcode) || event_disk_is_older(d);
+
+	memset(e, 0, sizeof(*e));
+	e->nvme = (struct ev_nvme){
+		.kind = EV_NVME,
+		.flags = command_flags(c, d),
+		.opcode = c->opcode,
+		.attempts = c->attempts,
+		.status = p && (p->has & HAS_STATUS) ? p->status : 0,
+		.hwq = !queue ? UINT16_MAX : c->has & HAS_QUEUE ? c->hwq : p->hwq,
+		.cid = !queue ? UINT16_MAX : c->has & HAS_QUEUE ? c->cid : p->cid,
+		.ts_ns = c->ts_ns,
+		.lat_ns = p ? (u64)p->lat_ns : c->age_ns,
+		.user_data = c->user_data,
+		.slba = c->slba,
+		.bytes = c->bytes,
+		.wait_ns = c->wait_ns,
+		.dev = dev,
+		.nsid = c->nsid,
+		.tid = c->tid,
+		.nlb = extent && c->nlb ? (u16)(c->nlb - 1) : 0,
+	};
+	if (c->has & HAS_KEY)
+		set_key(&e->kv, c);
+}
+
+/* ---- the other kinds ---- */
+
+static bool set_name(const struct members *m, const char *key, char *out, size_t max)
+{
+	const struct ndjson_field *f = members_find(m, key);
+
+	return f && f->type == ND_STRING && members_bytes(f, out, max) != SIZE_MAX;
+}
+
+static bool set_task(const struct members *m, union event *e)
+{
+	e->task = (struct ev_task){
+		.kind = EV_TASK,
+		.tid = (u32)members_u64(m, "tid"),
+		.pid = (u32)members_u64(m, "pid"),
+		.ts_ns = members_u64(m, "ts"),
+	};
+	return set_name(m, "comm", e->task.comm, sizeof(e->task.comm));
+}
+
+static bool set_disk(const struct members *m, union event *e)
+{
+	e->disk = (struct ev_disk){
+		.kind = EV_DISK,
+		.csi = (u8)members_u64(m, "csi"),
+		.ms = (u16)members_u64(m, "ms"),
+		.dev = (u32)members_u64(m, "dev"),
+		.nsid = (u32)members_u64(m, "nsid"),
+		.lba_bytes = (u32)members_u64(m, "lba_bytes"),
+	};
+	return set_name(m, "name", e->disk.name, sizeof(e->disk.name));
+}
+
+static bool set_overflow(const struct members *m, const struct jsonl_overflow *o, union event *e)
+{
+	e->overflow = (struct ev_cq_overflow){
+		.kind = EV_CQ_OVERFLOW,
+		.res = o->res,
+		.ts_ns = o->ts_ns,
+		.user_data = o->user_data,
+		.tid = (u32)members_u64(m, "tid"),
+	};
+	return true;
+}
+
+static bool set_clock(const struct jsonl_anchor *a, union event *e)
+{
+	e->clock = (struct ev_clock){
+		.kind = EV_CLOCK,
+		.uncertainty_ns = a->uncertainty_ns,
+		.monotonic_ns = a->monotonic_ns,
+		.realtime_ns = a->realtime_ns,
+	};
+	return true;
+}
+
+static bool set_loss(const struct members *m, const struct jsonl_loss *l, union event *e)
+{
+	e->loss = (struct ev_loss){
+		.kind = EV_LOSS,
+		.ts_ns = members_u64(m, "ts"),
+		.seen = l->seen,
+		.stored = l->stored,
+		.ring_full = l->ring_full,
+		.map_full = l->map_full,
+		.hook_missed = l->hook_missed,
+		.filtered = l->filtered,
+	};
+	return true;
+}
+
+/* Of a record of a newer version: all of it is in its member "record". */
+static bool set_foreign(const struct members *m, union event *e)
+{
+	e->kind = (u8)members_u64(m, "kind");
+	return e->kind >= EV_KINDS;
+}
+
+/* The record that the members of the line say, zero elsewhere. */
+static bool from_members(const struct members *m, const struct item *line, union event *e)
+{
+	const struct ndjson_field *type = members_find(m, "event_type");
+
+	memset(e, 0, sizeof(*e));
+	switch (line->rec->kind) {
+	case JSONL_CQ_OVERFLOW:
+		return set_overflow(m, &line->rec->overflow, e);
+	case JSONL_CLOCK_ANCHOR:
+		return set_clock(&line->rec->anchor, e);
+	case JSONL_LOSS:
+		return set_loss(m, &line->rec->loss, e);
+	default:
+		break;
+	}
+	if (line->kind == ITEM_TASK)
+		return set_task(m, e);
+	if (line->kind == ITEM_DISK)
+		return set_disk(m, e);
+	return type && slice_is((struct slice){ type->text, type->text_len }, "kvt_record") && set_foreign(m, e);
+}
+
+/* ---- the proof ---- */
+
+/* What the line of a record tells beyond an older one that tells of the same. */
+static const struct spare cmd_spare[] = {
+	{ "op_name", true }, { "bytes", true },	 { "cmd_op", true },	 { "attempts", true }, { "disk", true },
+	{ "dev", true },     { "hwq", true },	 { "cid", true },	 { "nsid", false },    { "pid", false },
+	{ "tid", false },    { "rdev", false },	 { "multipath", false }, { "comm", false },    {},
+};
+static const struct spare cmp_spare[] = {
+	{ "err", true }, { "hwq", true }, { "cid", true }, { "dev", true }, { "status", false }, {},
+};
+static const struct spare other_spare[] = {
+	{ "pid", false }, { "tid", false }, { "uncertainty_ns", false }, {},
+};
+
+/* A line of an older tracer, as ours begin: what ours has behind it must be spare. */
+static bool begins_with(struct told *t, struct slice ours, struct slice theirs, const struct spare *spare)
+{
+	char *tail = (char *)ours.p + theirs.n - 1;
+	bool ok;
+
+	if (ours.n <= theirs.n || *tail != ',' || memcmp(ours.p, theirs.p, theirs.n - 1))
+		return false;
+	*tail = '{';
+	ok = !members_scan(&t->a, tail, ours.n - theirs.n + 1) && members_are_spare(&t->a, spare);
+	*tail = ',';
+	return ok;
+}
+
+/* True when the line `ours`, in a buffer of t, says all that `theirs` does. */
+static bool says_all_of(struct told *t, struct slice ours, struct slice theirs, const struct spare *spare)
+{
+	if (ours.n == theirs.n && (!ours.n || !memcmp(ours.p, theirs.p, ours.n)))
+		return true;
+	if (!ours.n || !theirs.n)
+		return false;
+	if (begins_with(t, ours, theirs, spare))
+		return true;
+	return !members_scan(&t->a, ours.p, ours.n) && !members_scan(&t->b, theirs.p, theirs.n) &&
+	       members_cover(&t->a, &t->b, spare);
+}
+
+/* True when the lines of the record say all that the given ones do. */
+static bool says_all(struct told *t, const struct folded *r, const struct item *line, struct names *names)
+{
+	struct slice first, second = {};
+	const char *p, *end;
+
+	buf_reset(&t->ours);
+	jsonl_record(&t->ours, r->record, r->size, names);
+	p = t->ours.p;
+	end = p + t->ours.n;
+	if (t->ours.failed || !ndjson_line(&p, end, &first))
+		return false;
+	ndjson_line(&p, end, &second);
+	return p == end && says_all_of(t, first, line->line, item_is_command(line) ? cmd_spare : other_spare) &&
+	       says_all_of(t, second, line->completion, cmp_spare);
+}
+
+/* The record in the member "record" of the line, if it has one. */
+static bool from_hex(struct told *t, const struct item *line, struct folded *out)
+{
+	const struct ndjson_field *f;
+	size_t n;
+
+	if (members_scan(&t->b, line->line.p, line->line.n))
+		return false;
+	f = members_find(&t->b, "record");
+	if (!f)
+		return false;
+	n = f->text_len / 2;
+	buf_reset(&t->raw);
+	if (!n || n > UINT16_MAX || !buf_room(&t->raw, n + sizeof(union event)))
+		return false;
+	memset(t->raw.p, 0, n + sizeof(union event));
+	if (members_hex(f, (u8 *)t->raw.p, n) != n)
+		return false;
+	out->record = (const union event *)t->raw.p;
+	out->size = n;
+	return out->record->kind && out->record->kind < KVT_META;
+}
+
+bool fold_tells(struct told *t, const union event *e, const struct item *line, struct names *names, struct folded *out)
+{
+	*out = (struct folded){ e, event_bytes(e->kind) };
+	if (out->size && says_all(t, out, line, names))
+		return true;
+	return from_hex(t, line, out) && says_all(t, out, line, names);
+}
+
+bool fold_other(struct told *t, const struct item *line, struct names *names, struct folded *out)
+{
+	if (members_scan(&t->b, line->line.p, line->line.n) || !from_members(&t->b, line, &t->event))
+		return false;
+	return fold_tells(t, &t->event, line, names, out);
+}
