@@ -10,13 +10,16 @@
 #     of the bases, and the first objects begin where they began (their
 #     op_latency_ms kept it); buckets are counted again from the slices
 #   - an arrow that leads from an object to nothing is not expected
-#   - serving spans are not drawn yet
+#   - what did not go well is on a track of its own, which the older converter has not
 # Rules for single cases:
 #   reissued      first attempts (no duration of their own) are no commands
 #   any-lane      lanes differ: commands are compared by role, and must not touch
 #   starts        commands without a completion: their length is not compared
 #   lat=EBPF      the length of a command is the lat_ns of its completion in that capture
 #   lba=N         the LBA size is N
+#   headers=N     with LBAs of N bytes, which the older converter did not use, writes at the slot are headers
+#   window=BASE   a part: times counted from BASE; counters and activity are those of what is drawn; there
+#                 is a capture_info; tracks without slices are not expected
 use strict;
 use warnings;
 
@@ -33,7 +36,7 @@ sub parse {
 	while (<$f>) {
 		chomp;
 		if (/^T (.*) \| ?(.*)$/) {
-			push @{ $d{tracks} }, [ $1, $2 ] unless $1 =~ m{^Serving };
+			push @{ $d{tracks} }, [ $1, $2 ] unless $1 =~ m{/anomalies$};
 		} elsif (/^@ (.*?)(  \(counter samples.*\))?$/) {
 			$path = $1;
 		} elsif (/^C (\d+) (\S+)$/) {
@@ -44,7 +47,7 @@ sub parse {
 			$s{args} = [ split /,(?=\w+=(?:uint|int|bool|double|string):)/, $args ];
 			$s{arg} = { map { my ($k, $v) = split /=/, $_, 2; $v =~ s/^\w+://; ($k => $v) } @{ $s{args} } };
 			push @{ $s{flow} }, [ $1, $2 ] while $flows =~ / ([<>])(\d+)/g;
-			push @{ $d{slice}{$path} }, \%s unless $path =~ m{^Serving };
+			push @{ $d{slice}{$path} }, \%s unless $path =~ m{/anomalies$};
 		} elsif (/^[K#]/) {
 			next;
 		} else {
@@ -56,7 +59,7 @@ sub parse {
 
 my ($want, $got) = (parse($want_file), parse($got_file));
 
-sub label { return $_[0] =~ m{^LMCache ([^/]*)} ? $1 : $_[0] =~ m{^NVMe \S+ ([^/]*)} ? $1 : '' }
+sub label { return $_[0] =~ m{^(?:LMCache|Serving) ([^/]*)} ? $1 : $_[0] =~ m{^NVMe \S+ ([^/]*)} ? $1 : '' }
 sub is_command { return $_[0]{path} =~ m{/IO activity/} }
 sub is_object { return $_[0]{path} =~ m{/objects/objects\.} }
 sub role { my $p = $_[0]; $p =~ s{/\w+\.\d+$}{}; return $p }
@@ -71,6 +74,7 @@ for my $d ($want, $got) {
 		push @{ $base{ label($_->{path}) } }, [ $_->{arg}{base_ns}, $applied ];
 	}
 }
+if ($rule{window}) { unshift @{ $base{$_} }, [ $rule{window}, 1 ] for map { label($_->[0]) } $want->{tracks}[0] }
 my %moved;	# by label
 for (keys %base) {
 	my ($w, $g) = @{ $base{$_} };
@@ -105,6 +109,22 @@ for my $path (keys %{ $want->{slice} }) {
 		push @kept, $s;
 	}
 	$want->{slice}{$path} = \@kept;
+}
+
+if ($rule{headers}) {
+	my %slot;
+	for (grep { is_object($_) } all_slices($want)) { $slot{ $_->{arg}{trace_id} } = $_->{arg}{slot_offset} }
+	for my $s (map { @$_ } values %commands_of) {
+		next unless ($s->{arg}{role} // '') eq 'payload' && $s->{arg}{slba} * $rule{headers} == $slot{ $s->{arg}{trace_id} };
+		s/^role=string:payload$/role=string:header/ for @{ $s->{args} };
+	}
+}
+if ($rule{window}) {
+	my %used = map { $_->{path} => 1 } all_slices($want);
+	@{ $want->{tracks} } = grep { $used{ $_->[0] } || $_->[0] !~ m{/(writes|reads|other|untagged)$} } @{ $want->{tracks} };
+	my ($info) = grep { $_->{name} eq 'capture_info' } all_slices($got);
+	push @{ $want->{slice}{ $info->{path} } }, $info if $info;
+	$want->{counter}{"$want->{tracks}[1][0]/IO activity/MB/s"} //= [];
 }
 
 # Arrows: object, first command, last command.
@@ -164,13 +184,13 @@ for my $path (keys %{ $want->{counter} }) {
 		$want->{counter}{$path} = [ map { [ $_->{ts}, $_->{arg}{slba} ] } grep { $_->{name} eq $op } @c ];
 	} elsif ($path =~ m{objects in flight$}) {
 		$want->{counter}{$path} = samples_in_flight(grep { is_object($_) && label($_->{path}) eq $l } all_slices($want));
-	} elsif ($d || $rule{reissued}) {
+	} elsif ($d || $rule{reissued} || $rule{window}) {
 		$want->{counter}{$path} = samples_in_buckets($path =~ m{cmds/ms$} ? (1000000, 0) : (10000000, 1), @c);
 	}
 }
 for my $path (grep { m{/IO activity$} } keys %{ $want->{slice} }) {
 	my $l = label($path);
-	next unless $moved{$l} || $rule{reissued};
+	next unless $moved{$l} || $rule{reissued} || $rule{window};
 	my %bytes;
 	my %n;
 	for (@{ $commands_of{$l} }) {
@@ -203,7 +223,7 @@ sub same_value {
 	return 0 unless $w =~ /^(\w+)=double:(.*)/;
 	my ($name, $x) = ($1, $2);
 	return 0 unless $g =~ /^\Q$name\E=double:(.*)/;
-	return abs($x - $1) <= 1e-9 * abs($x) + ($name eq 'op_latency_ms' ? 4e-6 : 0);
+	return abs($x - $1) <= 1e-9 * abs($x) + ($name =~ /^(op_latency_)?ms$/ ? 4e-6 : 0);
 }
 sub show { my $s = $_[0]; return "$s->{path}: $s->{kind} $s->{ts} $s->{dur} d$s->{depth} $s->{name} {" . join(',', @{ $s->{args} }) . '}' }
 sub same_args {
@@ -220,7 +240,7 @@ sub same_args {
 }
 sub compare_slices {
 	my ($where, $w, $g) = @_;
-	my $slack = $where =~ m{/objects/|capture info} ? 2 : 0;
+	my $slack = $where =~ m{/objects/|capture info|^Serving } ? 2 : 0;
 	my $by = sub { $_[0]{ts} <=> $_[1]{ts} || ($_[0]{arg}{slba} // 0) <=> ($_[1]{arg}{slba} // 0) || $_[0]{dur} <=> $_[1]{dur} };
 	my @w = sort { $by->($a, $b) } @$w;
 	my @g = sort { $by->($a, $b) } grep { $_->{name} !~ /^(CQ overflow|LOSSY|INCOMPLETE)$/ } @$g;

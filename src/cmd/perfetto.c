@@ -3,38 +3,70 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "lib/err.h"
 #include "model/arm.h"
-#include "out/perfetto.h"
-#include "out/report.h"
+#include "out/perfetto_summary.h"
 
-static const char *opt_sem, *opt_ebpf, *opt_label = "capture", *opt_out, *opt_device = "ng";
-static struct opt_list opt_merge;
-static u64 opt_lba, opt_nominal = 8000;
-static bool opt_no_rebase, opt_no_slba, opt_json;
+#define SLICE_BUDGET 2000000
+/* What browsers hold. */
+#define LARGE_BYTES  500000000ull
+
+static const char *opt_sem, *opt_ebpf, *opt_serving, *opt_label = "capture", *opt_out, *opt_device = "ng";
+static const char *opt_align, *opt_window, *opt_ids, *opt_object, *opt_only_device, *opt_summary;
+static struct opt_list opt_merge, opt_arm;
+static u64 opt_lba, opt_nominal = 8000, opt_budget = SLICE_BUDGET, opt_split, opt_pid = UINT64_MAX;
+static bool opt_no_rebase, opt_no_slba, opt_json, opt_redact, opt_strict, opt_by_key, opt_by_offset;
 
 static const struct opt opts[] = {
 	OPT_GROUP("Input"),
 	OPT_STR(0, "sem", &opt_sem, "FILE", "the semantic trace of the application"),
 	OPT_STR(0, "ebpf", &opt_ebpf, "FILE", "the capture of the tracer"),
+	OPT_STR(0, "serving", &opt_serving, "FILE", "spans of requests of the serving engine"),
 	OPT_STR(0, "label", &opt_label, "TEXT", "name of the capture in the timeline (default capture)"),
-	OPT_LIST(0, "merge", &opt_merge, "LABEL=SEM,EBPF",
-		 "one capture of several, side by side (repeatable); - or nothing leaves a file out"),
+	OPT_LIST(0, "arm", &opt_arm, "LABEL=FILE[,FILE...]",
+		 "one capture of several, side by side (repeatable); " ARM_QUOTING),
+	OPT_LIST(0, "merge", &opt_merge, "LABEL=SEM,EBPF[,SERVING]",
+		 "the same with files in this order; - or nothing leaves one out"),
 	OPT_SIZE(0, "lba-bytes", &opt_lba, "SIZE",
 		 "LBA size, when the capture does not know it (default: what it says)"),
+	OPT_GROUP("Join (default: the best that the captures allow, which is said)"),
+	OPT_FLAG(0, "join-by-key", &opt_by_key, "by the key in the command, on key-value namespaces"),
+	OPT_FLAG(0, "join-by-offset", &opt_by_offset, "by the place on the device and the time"),
+	OPT_GROUP("Cuts"),
+	OPT_STR(0, "window", &opt_window, "A,B",
+		"only what reaches into this time since the begin, in seconds or with units"),
+	OPT_STR(0, "trace-id", &opt_ids, "A[-B]", "only these trace ids; 0 is what has none"),
+	OPT_STR(0, "object", &opt_object, "TEXT", "only objects with TEXT in their key"),
+	OPT_STR(0, "only-device", &opt_only_device, "NAME", "only commands of this device (nvme1n1, ng1n1)"),
+	OPT_U64(0, "pid", &opt_pid, "PID", "only commands and objects of this process"),
 	OPT_GROUP("Output"),
-	OPT_STR('o', "output", &opt_out, "FILE", "the timeline; .pftrace, or .pftrace.gz to compress it"),
+	OPT_STR('o', "output", &opt_out, "FILE",
+		"the timeline; .pftrace, or .pftrace.gz or .pftrace.zst to compress it; - is standard output"),
+	OPT_SIZE(0, "split", &opt_split, "SIZE",
+		 "several files FILE-0001 and on of about SIZE (before compression), each readable alone"),
+	OPT_U64(0, "slice-budget", &opt_budget, "N",
+		"draw at most about N slices, and what is alike as one beyond it; 0 = no limit (default 2000000)"),
 	OPT_FLAG(0, "no-rebase", &opt_no_rebase, "keep CLOCK_MONOTONIC times, tied to the wall clock"),
+	OPT_CHOICE(0, "align", &opt_align, "realtime",
+		   "captures of several hosts on one axis, by their clock anchors; else each begins at 0"),
 	OPT_U64(0, "nominal-dur-ns", &opt_nominal, "N",
 		"longest slice of a command without a completion (default 8000)"),
 	OPT_STR(0, "device", &opt_device, "WORD", "the device word in track names (default ng)"),
 	OPT_FLAG(0, "no-slba-counter", &opt_no_slba, "without the two LBA counters"),
-	OPT_FLAG(0, "json", &opt_json, "print the summary as JSON"),
+	OPT_FLAG(0, "redact", &opt_redact,
+		 "without host names, paths and keys: keys become k1, k2, ..., and so do instances, requests, errors"),
+	OPT_CHOICE(0, "summary", &opt_summary, "text|json|none", "how to say what was converted (default text)"),
+	OPT_FLAG(0, "json", &opt_json, "the same as --summary json"),
+	OPT_FLAG(0, "strict", &opt_strict, "fail with status 1 when there is any warning"),
 	OPT_OLD(OPT_T_STR, "out", &opt_out),
+	OPT_OLD(OPT_T_STR, "time-range", &opt_window),
 	OPT_END,
 };
+
+/* ---- arms ---- */
 
 static int fail(int ret, const struct arm *a, const char *file)
 {
@@ -47,40 +79,66 @@ static int fail(int ret, const struct arm *a, const char *file)
 	return EXIT_FAILED;
 }
 
+/* The first of the arms: files of their own options, and operands. */
+static int own_files(struct arm *a, int argc, char **argv)
+{
+	const char **files = calloc((size_t)argc + 3, sizeof(*files));
+	size_t n = 0;
+	int ret, i;
+
+	if (!files)
+		return -ENOMEM;
+	files[n++] = opt_sem;
+	files[n++] = opt_ebpf;
+	files[n++] = opt_serving;
+	for (i = 1; i < argc; i++)
+		files[n++] = argv[i];
+	ret = arm_init(a, opt_label, files, n, false);
+	free(files);
+	return ret;
+}
+
+static int parse(struct arm *a, const char *option, const char *spec)
+{
+	int ret = arm_parse(a, spec);
+
+	if (ret == -EINVAL)
+		die_usage("--%s '%s' is not LABEL=%s", option, spec,
+			  !strcmp(option, "arm") ? "FILE[,FILE...]" : "SEM,EBPF[,SERVING]");
+	if (!ret && !strcmp(option, "merge") && a->n_files > 3)
+		die_usage("--merge '%s' has more than three files; --arm takes any number", spec);
+	return ret;
+}
+
 /* The arms that the command line names. */
 static struct arm *parse_arms(int argc, char **argv, u32 *n)
 {
-	const char **files;
+	bool own = opt_sem || opt_ebpf || opt_serving || argc > 1;
 	struct arm *arms;
-	size_t i, k = 0;
+	size_t i, k, at = 0;
 	int ret = 0;
 
-	*n = opt_merge.n ? (u32)opt_merge.n : 1;
-	arms = calloc(*n + 1ul, sizeof(*arms));
-	files = calloc((size_t)argc + 2, sizeof(*files));
-	if (!arms || !files)
+	if (opt_merge.n && own) {
+		warn("--merge is given: --sem, --ebpf, --serving and operands are ignored");
+		own = false;
+	}
+	*n = (u32)(own + opt_merge.n + opt_arm.n);
+	if (!*n)
+		die_usage("nothing to draw: name a capture, or --sem and --ebpf");
+	arms = calloc(*n, sizeof(*arms));
+	if (!arms)
 		bug("out of memory");
-	if (opt_merge.n && (opt_sem || opt_ebpf || argc > 1))
-		warn("--merge is given: --sem, --ebpf and operands are ignored");
-	for (i = 0; i < opt_merge.n && !ret; i++) {
-		ret = arm_parse(&arms[i], opt_merge.item[i]);
-		if (ret == -EINVAL)
-			die_usage("--merge '%s' is not LABEL=SEM,EBPF", opt_merge.item[i]);
-	}
-	if (!opt_merge.n) {
-		files[k++] = opt_sem;
-		files[k++] = opt_ebpf;
-		for (i = 1; i < (size_t)argc; i++)
-			files[k++] = argv[i];
-		ret = arm_init(&arms[0], opt_label, files, k, false);
-	}
+	if (own)
+		ret = own_files(&arms[at++], argc, argv);
+	for (i = 0; i < opt_merge.n && !ret; i++)
+		ret = parse(&arms[at++], "merge", opt_merge.item[i]);
+	for (i = 0; i < opt_arm.n && !ret; i++)
+		ret = parse(&arms[at++], "arm", opt_arm.item[i]);
 	if (ret)
 		bug("out of memory");
-	free(files);
 	for (i = 0; i < *n; i++) {
 		if (!arms[i].n_files)
-			die_usage("nothing to draw%s%s: name a capture, or --sem and --ebpf",
-				  opt_merge.n ? " for " : "", opt_merge.n ? arms[i].label : "");
+			die_usage("nothing to draw for '%s': name a capture", arms[i].label);
 		for (k = 0; k < i; k++)
 			if (!strcmp(arms[i].label, arms[k].label))
 				die_usage("two captures have the label '%s'", arms[i].label);
@@ -88,252 +146,222 @@ static struct arm *parse_arms(int argc, char **argv, u32 *n)
 	return arms;
 }
 
-#define ULL(x) ((unsigned long long)(x))
-
-static void warning(struct buf *b, const char *text)
+static void parse_filter(struct filter *f)
 {
-	buf_lit(b, "  WARNING: ");
-	buf_str(b, text);
-	buf_byte(b, '\n');
+	int ret = opt_window ? filter_window(f, opt_window) : 0;
+
+	if (ret)
+		die_usage("--window '%s' is not A,B%s", opt_window, ret == -ERANGE ? " with A before B" : "");
+	ret = opt_ids ? filter_ids(f, opt_ids) : 0;
+	if (ret)
+		die_usage("--trace-id '%s' is not A or A-B%s", opt_ids, ret == -ERANGE ? " with A before B" : "");
+	f->key = opt_object;
+	f->device = opt_only_device;
+	if (opt_pid == UINT64_MAX)
+		return;
+	if (opt_pid > INT32_MAX)
+		die_usage("--pid %llu is no process", (unsigned long long)opt_pid);
+	f->has_pid = true;
+	f->pid = (u32)opt_pid;
 }
 
-/* What may be wrong with the data, from how the two sides fit together. */
-static void join_warnings(struct buf *b, const struct model *m)
-{
-	char line[160];
+/* ---- files ---- */
 
-	if (m->n_instances > 1) {
-		snprintf(line, sizeof(line), "%u producers share this semantic trace: their ids can collide",
-			 m->n_instances);
-		warning(b, line);
-	}
-	if (m->dup_trace_ids) {
-		snprintf(line, sizeof(line), "%llu repeated trace ids: commands went to the operation by its end time",
-			 ULL(m->dup_trace_ids));
-		warning(b, line);
-	}
-	if (m->lba_inferred) {
-		snprintf(line, sizeof(line), "LBA size %u was inferred from the headers of the stores", m->lba_bytes);
-		warning(b, line);
-	}
-	if (m->n_stores && !m->n_header_cmds) {
-		snprintf(line, sizeof(line), "no header command found for %u stores (check --lba-bytes)", m->n_stores);
-		warning(b, line);
-	}
-	if (m->clock_anomalies) {
-		snprintf(line, sizeof(line), "%llu operations end before their last command", ULL(m->clock_anomalies));
-		warning(b, line);
-	}
-	if (m->op.n && m->cmd.n && m->join == JOIN_NONE)
-		warning(b, "no command carries a trace id: objects and commands are not tied");
+struct files {
+	char **name;
+	u32 n;
+};
+
+/* run-0001.pftrace.gz for piece 1 of run.pftrace.gz; the name itself when it is not split. */
+static char *piece_name(u32 piece)
+{
+	const char *slash = strrchr(opt_out, '/'), *base = slash ? slash + 1 : opt_out;
+	const char *dot = strstr(base, ".pftrace");
+	char *name;
+
+	if (!opt_split)
+		return strdup(opt_out);
+	if (!dot)
+		dot = strchr(base + 1, '.');
+	if (!dot)
+		dot = base + strlen(base);
+	if (asprintf(&name, "%.*s-%04u%s", (int)(dot - opt_out), opt_out, piece, dot) < 0)
+		return NULL;
+	return name;
 }
 
-static bool all_drawn(const struct model *m, const struct perfetto_stats *s)
+static int open_piece(void *arg, u32 piece, struct zout **z)
 {
-	return m->op.n == s->object_spans + s->object_instants && m->cmd.n == s->command_slices + s->reissued;
+	struct files *f = arg;
+	char **grown = reallocarray(f->name, f->n + 1ul, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	f->name = grown;
+	f->name[f->n] = piece_name(piece);
+	if (!f->name[f->n])
+		return -ENOMEM;
+	return zout_open(z, f->name[f->n++], ZIO_BY_NAME);
 }
 
-static void summary(struct buf *b, const struct arm *a, const struct perfetto_stats *s)
+/* A failed run leaves nothing behind. */
+static void remove_pieces(const struct files *f)
 {
-	const struct model *m = &a->m;
-	const struct account *acc = &m->account;
-	struct report_warnings w;
-	struct health h;
-	const char *line;
 	u32 i;
 
-	buf_byte(b, '[');
-	report_safe(b, a->label, strlen(a->label));
-	buf_printf(b, "]\n  semantic: %llu records (", ULL(m->sem_in.semantic));
-	report_op_counts(b, m);
-	buf_printf(b, "), %llu malformed skipped, dup trace_id %llu\n", ULL(m->sem_in.malformed),
-		   ULL(m->dup_trace_ids));
-	buf_printf(b, "  device  : %llu nvme_cmd lines (%llu malformed skipped, %llu completions, %llu other)\n",
-		   ULL(m->dev_in.commands), ULL(m->dev_in.malformed), ULL(m->dev_in.completions), ULL(m->dev_in.other));
-	buf_printf(b,
-		   "  tagged bytes %llu | untagged %llu cmds / %llu bytes | header cmds %llu | lanes %u | "
-		   "clock anomalies %llu\n",
-		   ULL(s->tagged_bytes), ULL(s->untagged), ULL(s->untagged_bytes), ULL(s->headers), s->object_lanes,
-		   ULL(m->clock_anomalies));
-	buf_printf(b, "  join    : %s\n",
-		   m->join == JOIN_TRACE_ID ? "trace id (user_data >> 32)"
-		   : m->op.n		    ? "none, no command carries an operation's id"
-					    : "none, there is no semantic trace");
-	if (acc->present)
-		buf_printf(
-			b,
-			"  losses  : seen %llu, stored %llu, dropped %llu, skipped %llu, filtered %llu, in flight %llu\n",
-			ULL(acc->seen), ULL(acc->stored), ULL(acc->ring_full + acc->map_full), ULL(acc->hook_missed),
-			ULL(acc->filtered), ULL(acc->in_flight));
-	if (!m->cmd.n && !m->op.n)
-		warning(b, "there is nothing in this capture: 0 objects, 0 device commands");
-	join_warnings(b, m);
-	health_take(&h, m);
-	report_warnings(&w, m, &h);
-	for (i = 0, line = w.text.p; i < w.n && !w.text.failed; i++, line += strlen(line) + 1)
-		warning(b, line);
-	buf_free(&w.text);
-	buf_printf(b, "  emitted: %llu object spans, %llu object instants, %llu command slices", ULL(s->object_spans),
-		   ULL(s->object_instants), ULL(s->command_slices));
-	if (s->reissued)
-		buf_printf(b, " (and %llu first attempts not drawn)", ULL(s->reissued));
-	buf_printf(b, "\n  %s\n",
-		   all_drawn(m, s) ? "self-check OK: input == emitted per category"
-				   : "SELF-CHECK FAIL: object or command count mismatch");
+	for (i = 0; i + 1 < f->n; i++)
+		unlink(f->name[i]);
 }
 
-static void json_summary(struct buf *b, const struct arm *arms, u32 n, const struct perfetto_stats *stats, u64 packets)
+static void free_files(struct files *f)
 {
-	struct report_warnings w;
-	const char *line;
-	u32 i, k;
+	while (f->n)
+		free(f->name[--f->n]);
+	free(f->name);
+}
 
-	buf_printf(b, "{\"schema_version\":1,\"packets\":%llu,\"out\":", ULL(packets));
-	buf_json(b, opt_out, strlen(opt_out));
-	buf_lit(b, ",\"arms\":[");
-	for (i = 0; i < n; i++) {
-		const struct perfetto_stats *s = &stats[i];
-		const struct model *m = &arms[i].m;
-		struct health h;
+/* ---- the work ---- */
 
-		health_take(&h, m);
-		report_warnings(&w, m, &h);
-		buf_str(b, i ? ",{\"label\":" : "{\"label\":");
-		buf_json(b, arms[i].label, strlen(arms[i].label));
-		buf_printf(b,
-			   ",\"semantic\":%llu,\"commands\":%u,\"object_spans\":%llu,\"object_instants\":%llu,"
-			   "\"command_slices\":%llu,\"reissued\":%llu,\"base_ns\":%llu,\"lossy\":%s,\"incomplete\":%s,"
-			   "\"input_equals_emitted\":%s,\"warnings\":[",
-			   ULL(m->sem_in.semantic), m->cmd.n, ULL(s->object_spans), ULL(s->object_instants),
-			   ULL(s->command_slices), ULL(s->reissued), ULL(s->base_ns), h.lossy ? "true" : "false",
-			   h.incomplete ? "true" : "false", all_drawn(m, s) ? "true" : "false");
-		for (k = 0, line = w.text.p; k < w.n && !w.text.failed; k++, line += strlen(line) + 1) {
-			buf_str(b, k ? "," : "");
-			buf_json(b, line, strlen(line));
-		}
-		buf_free(&w.text);
-		buf_lit(b, "]}");
-	}
-	buf_lit(b, "]}\n");
+static int exit_status(const struct perfetto_result *r)
+{
+	u32 verdict = perfetto_verdict(r);
+
+	if (verdict & PERFETTO_MISMATCH)
+		return EXIT_FAILED;
+	if (verdict & PERFETTO_INCOMPLETE)
+		return EXIT_INCOMPLETE;
+	return opt_strict && verdict & PERFETTO_WARNED ? EXIT_FAILED : EXIT_OK;
 }
 
 /* The summary goes where the timeline does not. */
-static int print_summary(const struct arm *arms, u32 n, const struct perfetto_stats *stats, u64 packets)
+static int print_summary(const struct perfetto_result *r)
 {
-	FILE *f = strcmp(opt_out, "-") ? stdout : stderr;
-	int status = EXIT_OK;
+	const char *how = opt_json ? "json" : opt_summary ? opt_summary : verbosity < 0 ? "none" : "text";
+	int status = exit_status(r);
 	struct buf b = {};
-	u32 i;
 
-	if (opt_json) {
-		json_summary(&b, arms, n, stats, packets);
-	} else if (verbosity >= 0) {
-		buf_lit(&b, "=== kvio perfetto: wrote ");
-		report_safe(&b, opt_out, strlen(opt_out));
-		buf_printf(&b, " (%llu event packets) ===\n", ULL(packets));
-		for (i = 0; i < n; i++)
-			summary(&b, &arms[i], &stats[i]);
-	}
-	for (i = 0; i < n; i++) {
-		struct health h;
-
-		health_take(&h, &arms[i].m);
-		if (h.lossy || h.incomplete || (!arms[i].m.cmd.n && !arms[i].m.op.n))
-			status = EXIT_INCOMPLETE;
-	}
-	for (i = 0; i < n; i++)
-		if (!all_drawn(&arms[i].m, &stats[i]))
-			status = EXIT_FAILED;
+	if (!strcmp(how, "json"))
+		perfetto_summary_json(&b, r);
+	else if (!strcmp(how, "text"))
+		perfetto_summary_text(&b, r);
 	if (b.failed)
 		status = EXIT_FAILED;
 	else if (b.n)
-		fwrite(b.p, 1, b.n, f);
+		fwrite(b.p, 1, b.n, strcmp(opt_out, "-") ? stdout : stderr);
 	buf_free(&b);
+	if (!opt_split && r->bytes > LARGE_BYTES)
+		warn("the timeline has %llu MB: browsers may not hold it; --slice-budget, --window and --object make it "
+		     "smaller, --split cuts it",
+		     (unsigned long long)(r->bytes / 1000000));
 	return status;
 }
 
-static int draw(const struct arm *arms, u32 n, struct perfetto_stats *stats, u64 *packets)
+static int draw(const struct arm *arms, u32 n)
 {
 	const struct perfetto_options o = {
 		.no_rebase = opt_no_rebase,
 		.no_slba = opt_no_slba,
+		.align_realtime = opt_align != NULL,
+		.redact = opt_redact,
 		.nominal_ns = opt_nominal,
+		.slice_budget = opt_budget,
 		.device = opt_device,
 	};
-	struct perfetto_arm *pa = calloc(n + 1ul, sizeof(*pa));
-	struct zout *out;
-	int ret;
+	struct perfetto_stats *stats = calloc(n, sizeof(*stats));
+	struct perfetto_arm *pa = calloc(n, sizeof(*pa));
+	struct files files = {};
+	struct perfetto_out out = { .split_bytes = opt_split, .open = open_piece, .arg = &files };
+	int status = EXIT_FAILED, ret = -ENOMEM;
 	u32 i;
 
-	if (!pa)
-		return err(-ENOMEM, "cannot draw");
-	for (i = 0; i < n; i++)
+	for (i = 0; pa && i < n; i++)
 		pa[i] = (struct perfetto_arm){ &arms[i].m, arms[i].label, arms[i].sem_name, arms[i].dev_name };
-	ret = zout_open(&out, opt_out, ZIO_BY_NAME);
-	if (!ret) {
-		ret = perfetto_write(out, pa, n, &o, stats, packets);
-		if (ret)
-			zout_abort(out);
-		else
-			ret = zout_close(out);
+	if (pa && stats)
+		ret = perfetto_write_pieces(&out, pa, n, &o, stats);
+	if (ret) {
+		err(ret, "cannot write %s", files.n ? files.name[files.n - 1] : opt_out);
+		remove_pieces(&files);
+	} else {
+		status = print_summary(&(struct perfetto_result){
+			.arms = pa,
+			.stats = stats,
+			.n = n,
+			.o = &o,
+			.files = (const char *const *)files.name,
+			.n_files = files.n,
+			.packets = out.packets,
+			.bytes = out.bytes,
+		});
 	}
+	free_files(&files);
 	free(pa);
-	return ret ? err(ret, "cannot write %s", opt_out) : 0;
+	free(stats);
+	return status;
 }
 
 static int run(int argc, char **argv)
 {
-	struct perfetto_stats *stats = NULL;
 	int status = EXIT_FAILED, ret;
+	struct filter filter = {};
 	const char *failed;
 	struct arm *arms;
-	u64 packets = 0;
 	u32 n, i;
 
 	opt_parse(&cmd_perfetto, &argc, argv, NULL);
 	if (!opt_out)
 		die_usage("name the timeline to write with -o FILE");
+	if (opt_split && !strcmp(opt_out, "-"))
+		die_usage("--split needs a file name");
 	if (opt_lba > UINT32_MAX)
-		die_usage("--lba-bytes %llu is no LBA size", ULL(opt_lba));
+		die_usage("--lba-bytes %llu is no LBA size", (unsigned long long)opt_lba);
+	parse_filter(&filter);
 	arms = parse_arms(argc, argv, &n);
 	for (i = 0; i < n; i++) {
+		arms[i].join = opt_by_offset ? JOIN_OFFSET : opt_by_key ? JOIN_KEY : JOIN_AUTO;
+		arms[i].filter = filter;
 		ret = arm_load(&arms[i], (u32)opt_lba, &failed);
 		if (ret) {
-			fail(ret, &arms[i], failed);
+			status = fail(ret, &arms[i], failed);
 			goto out;
 		}
 	}
-	stats = calloc(n + 1ul, sizeof(*stats));
-	if (!stats)
-		err(-ENOMEM, "cannot draw");
-	else if (!draw(arms, n, stats, &packets))
-		status = print_summary(arms, n, stats, packets);
+	for (i = 0; i < n && opt_align; i++)
+		if (!arms[i].m.n_anchors) {
+			err(-1, "the capture '%s' has no clock anchors: it cannot be aligned", arms[i].label);
+			goto out;
+		}
+	status = draw(arms, n);
 out:
 	for (i = 0; i < n; i++)
 		arm_free(&arms[i]);
 	free(arms);
-	free(stats);
 	free(opt_merge.item);
+	free(opt_arm.item);
 	return status;
 }
 
 const struct cmd cmd_perfetto = {
 	.name = "perfetto",
 	.summary = "draw captures as a Perfetto timeline",
-	.usage = "CAPTURE [SEMANTIC] -o OUT.pftrace\n"
-		 "--ebpf CAPTURE --sem SEMANTIC -o OUT.pftrace\n"
-		 "--merge LABEL=SEM,EBPF [--merge ...] -o OUT.pftrace",
-	.description = "Joins what the application meant (semantic trace) with what the device was asked to do "
-		       "(capture of 'kvio record' or of the older tracers) and writes one timeline for "
-		       "https://ui.perfetto.dev: objects and their lanes, commands with their true durations, "
-		       "arrows from objects to commands, counters.  Operands may be any files of a capture in any "
-		       "order, plain or compressed; what they are is seen from their content.\n"
-		       "\n"
-		       "The status is 3 when the timeline was written but the data is incomplete: events were lost "
-		       "while recording, or the input is cut or damaged.",
+	.usage = "CAPTURE [SEMANTIC] [SERVING] -o OUT.pftrace\n"
+		 "--sem SEMANTIC --ebpf CAPTURE [--serving SPANS] -o OUT\n"
+		 "--arm LABEL=FILE[,FILE...] [--arm ...] -o OUT\n"
+		 "--merge LABEL=SEM,EBPF[,SERVING] [--merge ...] -o OUT",
+	.description =
+		"Joins what the application meant (semantic trace) with what the device was asked to do "
+		"(capture of 'kvio record' or of the older tracers) and writes one timeline for "
+		"https://ui.perfetto.dev: requests, objects and their lanes, commands with their true "
+		"durations, arrows from objects to commands, counters; losses, failed and re-issued commands on "
+		"tracks of their own.  Operands may be any files of a capture in any order, plain or compressed; "
+		"what they are is seen from their content.\n"
+		"\n"
+		"The status is 3 when the timeline was written but the data is incomplete: events were lost "
+		"while recording, or the input is cut or damaged.",
 	.examples = "kvio perfetto run.kvt sem.jsonl -o run.pftrace\n    one capture\n"
-		    "kvio perfetto --merge before=a.jsonl,a.kvt --merge after=b.jsonl,b.kvt -o ab.pftrace\n"
-		    "    two captures side by side",
+		    "kvio perfetto --arm QD1=a.jsonl,a.kvt --arm QD16=b.jsonl,b.kvt -o ab.pftrace\n"
+		    "    two captures side by side\n"
+		    "kvio perfetto run.kvt sem.jsonl --window 10s,12s --redact -o part.pftrace.gz\n"
+		    "    two seconds of it, to be shown to others",
 	.opts = opts,
 	.run = run,
 };

@@ -6,79 +6,101 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/filter.h"
 #include "out/perfetto_writer.h"
 
-#define SOURCES_PER_ARM	 6
-/* With absolute times a bucket can begin before the first event: never by more than the widest one. */
-#define WIDEST_BUCKET_NS 100000000ull
-
+#define SOURCES_PER_ARM	 4
+#define SOURCES_PER_UNIT 5
 static void arm_free(struct pf_arm *a)
 {
-	u32 k;
-
 	free(a->role);
-	free(a->batch);
+	free(a->knot);
 	free(a->object);
 	free(a->object_of);
-	free(a->ended);
-	free(a->info);
-	lanes_free(&a->object_lanes);
-	for (k = 0; k < N_ROLES; k++)
-		lanes_free(&a->roles[k].lanes);
+	free(a->info.v);
+	pf_spans_free(&a->objects);
+	pf_spans_free(&a->serving);
+	pf_spans_free(&a->every_object);
+	pf_units_free(a);
 }
 
-static int arm_prepare(struct pf_arm *a, const struct perfetto_options *o)
+/* Sorts everything and finds where the time of the arm begins. */
+static int arm_prepare(struct pf_arm *a)
 {
-	int ret;
+	int ret = pf_commands_prepare(a);
 
-	a->base_ns = UINT64_MAX;
-	ret = pf_commands_prepare(a);
+	if (!ret)
+		ret = pf_units_prepare(a);
 	if (!ret)
 		ret = pf_objects_prepare(a);
 	if (!ret)
+		ret = pf_serving_prepare(a);
+	if (!ret)
 		ret = pf_info_prepare(a);
-	if (ret)
-		return ret;
-	a->shift_ns = o->no_rebase ? 0 : a->base_ns;
+	a->base_ns = MIN(a->base_ns, a->first_ns);
+	a->shift_ns = a->o->no_rebase ? 0 : a->base_ns;
 	a->stats->base_ns = a->base_ns;
-	ret = pf_commands_lanes(a, o);
-	return ret ? ret : pf_objects_lanes(a);
+	return ret;
 }
 
-/* What time of day the base is, from the anchor nearest to it; 0 when the capture has none. */
-static u64 wall_time(const struct model *m, u64 base)
+/* What needs the time of the timeline. */
+static int arm_instants(struct pf_arm *a)
 {
-	const struct anchor *best = NULL;
-	u64 best_d = UINT64_MAX;
+	int ret = 0;
 	u32 i;
 
-	for (i = 0; i < m->n_anchors; i++) {
-		u64 t = m->anchor[i].monotonic_ns, d = t > base ? t - base : base - t;
-
-		if (d < best_d) {
-			best_d = d;
-			best = &m->anchor[i];
-		}
-	}
-	return best ? best->realtime_ns + (base - best->monotonic_ns) : 0;
+	pf_instants_sort(a, &a->info);
+	for (i = 0; i < a->n_units && !ret; i++)
+		ret = pf_anomalies_prepare(&a->unit[i]);
+	return ret;
 }
 
-static void start_clock(struct pf_writer *w, const struct pf_arm *arms, u32 n)
+static int arm_lanes(struct pf_arm *a)
 {
-	u64 first = UINT64_MAX, wall = 0;
+	int ret = pf_spans_lanes(a, &a->objects);
 	u32 i;
 
-	if (!w->o->no_rebase || !n) {
-		pf_start(w, 0, 0);
-		return;
+	if (!ret)
+		ret = pf_spans_lanes(a, &a->serving);
+	if (!ret)
+		ret = pf_spans_lanes(a, &a->every_object);
+	for (i = 0; i < a->n_units && !ret; i++)
+		ret = pf_commands_lanes(&a->unit[i], a->o);
+	a->stats->object_lanes = a->objects.n_lanes;
+	a->stats->devices = a->n_units;
+	return ret;
+}
+
+static int prepare(struct pf_arm *a, const struct perfetto_arm *in, u32 n, const struct perfetto_options *o,
+		   struct perfetto_stats *stats)
+{
+	u32 extra_pids = 0, i;
+	int ret = 0;
+
+	for (i = 0; i < n && !ret; i++) {
+		stats[i] = (struct perfetto_stats){};
+		a[i] = (struct pf_arm){
+			.in = &in[i],
+			.m = in[i].m,
+			.o = o,
+			.stats = &stats[i],
+			.index = i,
+			.first_extra_pid = extra_pids,
+			.first_ns = UINT64_MAX,
+			.base_ns = model_base_ns(in[i].m),
+		};
+		ret = arm_prepare(&a[i]);
+		extra_pids += a[i].n_units - 1;
 	}
-	for (i = 0; i < n; i++)
-		first = MIN(first, arms[i].base_ns);
-	first = MIN(first, PF_MAX_TIME);
-	first -= first % WIDEST_BUCKET_NS;
-	for (i = 0; i < n && !wall; i++)
-		wall = wall_time(arms[i].m, first);
-	pf_start(w, first, wall);
+	if (!ret)
+		ret = pf_clock_align(a, n, o);
+	for (i = 0; i < n && !ret; i++)
+		ret = arm_instants(&a[i]);
+	if (!ret)
+		ret = pf_detail(a, n, o);
+	for (i = 0; i < n && !ret; i++)
+		ret = arm_lanes(&a[i]);
+	return ret;
 }
 
 static bool earlier(const struct pf_source *a, const struct pf_source *b)
@@ -103,33 +125,57 @@ static void sift_down(struct pf_source **heap, u32 n, u32 i)
 	heap[i] = s;
 }
 
+/* Starts all sources of an arm and adds them to the heap. */
+static u32 start_sources(struct pf_arm *a, struct pf_source **heap, u32 n)
+{
+	u32 i;
+
+	pf_instants_start(a, &a->info);
+	pf_spans_start(a, &a->objects);
+	pf_spans_start(a, &a->serving);
+	pf_spans_start(a, &a->every_object);
+	heap[n++] = &a->info.source;
+	for (i = 0; i < a->n_units; i++) {
+		struct pf_unit *u = &a->unit[i];
+
+		pf_instants_start(a, &u->anomalies);
+		pf_counters_start(u);
+		heap[n++] = &u->anomalies.source;
+		heap[n++] = &u->ms.source;
+		heap[n++] = &u->mbs10.source;
+		heap[n++] = &u->activity.source;
+	}
+	heap[n++] = &a->every_object.source;
+	heap[n++] = &a->objects.source;
+	heap[n++] = &a->serving.source;
+	for (i = 0; i < a->n_units; i++) {
+		pf_commands_start(&a->unit[i]);
+		heap[n++] = &a->unit[i].commands;
+	}
+	return n;
+}
+
 static int merge(struct pf_writer *w, struct pf_arm *arms, u32 n_arms)
 {
-	struct pf_source **heap = calloc(n_arms * SOURCES_PER_ARM + 1ul, sizeof(struct pf_source *));
-	u32 i, k, n = 0;
+	struct pf_source **heap;
+	u32 i, most = 0, n = 0;
 
+	for (i = 0; i < n_arms; i++)
+		most += SOURCES_PER_ARM + SOURCES_PER_UNIT * arms[i].n_units;
+	heap = calloc(most + 1ul, sizeof(struct pf_source *));
 	if (!heap)
 		return -ENOMEM;
-	for (i = 0; i < n_arms; i++) {
-		struct pf_arm *a = &arms[i];
-		struct pf_source *all[SOURCES_PER_ARM] = {
-			&a->info_source,     &a->ms.source,	&a->mbs.source,
-			&a->activity.source, &a->object_source, &a->command_source,
-		};
-
-		pf_info_start(a);
-		pf_counters_start(a);
-		pf_objects_start(a);
-		pf_commands_start(a);
-		for (k = 0; k < SOURCES_PER_ARM; k++) {
-			all[k]->index = n;
-			heap[n++] = all[k];
-		}
-	}
+	for (i = 0; i < n_arms; i++)
+		n = start_sources(&arms[i], heap, n);
+	for (i = 0; i < n; i++)
+		heap[i]->index = i;
 	for (i = n / 2; i-- > 0;)
 		sift_down(heap, n, i);
 	while (n && heap[0]->next_ns != PF_DONE && !w->ret) {
-		heap[0]->emit(w, heap[0]->arm, heap[0]);
+		/* All of one time stays together. */
+		if (heap[0]->next_ns > w->last_ns && pf_piece_is_full(w))
+			pf_piece_next(w, arms, heap[0]->next_ns);
+		heap[0]->emit(w, heap[0]);
 		sift_down(heap, n, 0);
 	}
 	free(heap);
@@ -147,42 +193,50 @@ static bool labels_differ(const struct perfetto_arm *arms, u32 n)
 	return true;
 }
 
-int perfetto_write(struct zout *out, const struct perfetto_arm *arms, u32 n, const struct perfetto_options *o,
-		   struct perfetto_stats *stats, u64 *packets)
+/* When the first event is: with absolute times a bucket can begin before it. */
+static u64 first_time(const struct pf_arm *arms, u32 n)
 {
-	struct pf_writer w = { .out = out, .o = o };
-	struct pf_arm *a;
-	int ret = 0;
+	u64 first = PF_MAX_TIME;
 	u32 i;
 
-	*packets = 0;
+	for (i = 0; i < n; i++)
+		first = MIN(first, pf_time(&arms[i], arms[i].first_ns));
+	return first - first % PF_WIDEST_BUCKET_NS;
+}
+
+int perfetto_write_pieces(struct perfetto_out *out, const struct perfetto_arm *arms, u32 n,
+			  const struct perfetto_options *o, struct perfetto_stats *stats)
+{
+	struct pf_writer w = { .out = out, .o = o, .n_arms = n };
+	struct pf_arm *a;
+	int ret;
+	u32 i;
+
+	out->packets = out->bytes = out->pieces = 0;
 	if (!labels_differ(arms, n))
 		return -EEXIST;
 	a = calloc(n + 1ul, sizeof(*a));
 	if (!a)
 		return -ENOMEM;
-	for (i = 0; i < n && !ret; i++) {
-		stats[i] = (struct perfetto_stats){};
-		a[i].in = &arms[i];
-		a[i].m = arms[i].m;
-		a[i].index = i;
-		a[i].stats = &stats[i];
-		ret = arm_prepare(&a[i], o);
-	}
-	if (ret)
-		goto out;
-	start_clock(&w, a, n);
-	for (i = 0; i < n; i++)
-		pf_arm_tracks(&w, &a[i]);
-	ret = merge(&w, a, n);
-	*packets = w.packets;
-out:
+	ret = prepare(a, arms, n, o, stats);
+	if (!ret)
+		ret = pf_piece_open(&w, a, first_time(a, n));
+	if (!ret)
+		ret = merge(&w, a, n);
+	ret = pf_piece_close(&w, ret);
 	for (i = 0; i < n; i++)
 		arm_free(&a[i]);
 	free(a);
-	buf_free(&w.b);
-	buf_free(&w.fresh);
-	strpool_free(&w.event_names);
-	strpool_free(&w.string_values);
+	pf_writer_free(&w);
+	return ret;
+}
+
+int perfetto_write(struct zout *out, const struct perfetto_arm *arms, u32 n, const struct perfetto_options *o,
+		   struct perfetto_stats *stats, u64 *packets)
+{
+	struct perfetto_out whole = { .z = out };
+	int ret = perfetto_write_pieces(&whole, arms, n, o, stats);
+
+	*packets = whole.packets;
 	return ret;
 }

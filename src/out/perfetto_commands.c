@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Command slices on the lanes of their role. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "out/perfetto_writer.h"
 
 #define NOMINAL_NS 8000
 
-/* The next command drawn on the same role, from behind `row`. */
-static u32 next_of_role(const struct pf_arm *a, u32 row)
+/* The next command drawn on the same role, from behind `at`; n_rows when there is none. */
+static u32 next_of_role(const struct pf_unit *u, u32 at)
 {
-	u32 i = row + 1;
+	const u8 *role = u->arm->role;
+	u32 i = at + 1;
 
 	/* Over all commands this passes each row once a role at most. */
-	while (i < a->m->cmd.n && a->role[i] != a->role[row])
+	while (i < u->n_rows && role[pf_row(u, i)] != role[pf_row(u, at)])
 		i++;
 	return i;
 }
@@ -31,21 +30,24 @@ static bool real_duration(const struct pf_arm *a, u32 row)
 	return !(flags & NVME_REFUSED) || a->m->cmd.lat_ns[row];
 }
 
-static u64 end_of(const struct pf_arm *a, u32 row, const struct perfetto_options *o)
+/* When the slice of a command ends: at least 1 ns behind its begin. */
+u64 pf_command_end(const struct pf_unit *u, u32 at, const struct perfetto_options *o)
 {
+	const struct pf_arm *a = u->arm;
 	const struct cmd_table *t = &a->m->cmd;
-	u64 begin = pf_time(a, t->ts_ns[row]), len;
-	u32 next;
+	u32 row = pf_row(u, at), next;
+	u64 ts = t->ts_ns[row], begin = pf_time(a, ts), len, gap;
 
 	if (t->flags[row] & NVME_IN_FLIGHT)
-		return MAX(pf_time(a, a->end_ns), begin + 1);
+		return MAX(pf_end_time(a, ts, MAX(a->end_ns, ts)), begin + 1);
 	if (real_duration(a, row))
-		return MAX(pf_time(a, MAX(cmd_end(a->m, row), t->ts_ns[row])), begin + 1);
+		return MAX(pf_end_time(a, ts, MAX(cmd_end(a->m, row), ts)), begin + 1);
 	len = o->nominal_ns ? o->nominal_ns : NOMINAL_NS;
-	next = next_of_role(a, row);
-	if (next < t->n)
-		len = MIN(len,
-			  (t->ts_ns[next] - t->ts_ns[row]) / 10 * 9 + (t->ts_ns[next] - t->ts_ns[row]) % 10 * 9 / 10);
+	next = next_of_role(u, at);
+	if (next < u->n_rows) {
+		gap = t->ts_ns[pf_row(u, next)] - ts;
+		len = MIN(len, gap / 10 * 9 + gap % 10 * 9 / 10);
+	}
 	return MIN(begin + MAX(len, 1), PF_MAX_TIME + 1);
 }
 
@@ -55,37 +57,54 @@ static int by_end(const void *x, const void *y)
 
 	if (a->end_ns != b->end_ns)
 		return a->end_ns < b->end_ns ? -1 : 1;
-	return a->row < b->row ? -1 : a->row > b->row;
+	return a->at < b->at ? -1 : a->at > b->at;
 }
 
-static u32 next_drawn(const struct pf_arm *a, u32 row)
+/* Slices: the groups, or the commands without those that are not drawn. */
+static u32 next_slice(const struct pf_unit *u, u32 at)
 {
-	while (row < a->m->cmd.n && !pf_drawn(a, row))
-		row++;
-	return row;
+	while (!u->group && at < u->n_rows && !pf_drawn(u->arm, pf_row(u, at)))
+		at++;
+	return at;
 }
 
-/* Puts all commands of the time of `row` into the batch, sorted; returns the row behind them. */
-static s64 fill_batch(struct pf_arm *a, u32 row, const struct perfetto_options *o)
+static u64 begin_of(const struct pf_unit *u, u32 at)
 {
-	const struct cmd_table *t = &a->m->cmd;
-	u64 now = t->ts_ns[row];
+	if (u->group)
+		return at < u->n_groups ? u->group[at].begin_ns : PF_DONE;
+	return at < u->n_rows ? pf_time(u->arm, u->arm->m->cmd.ts_ns[pf_row(u, at)]) : PF_DONE;
+}
 
-	for (a->n_batch = 0; row < t->n && t->ts_ns[row] == now; row = next_drawn(a, row + 1)) {
-		if (a->n_batch == a->batch_cap) {
-			u32 cap = a->batch_cap ? a->batch_cap * 2 : 16;
-			void *p = reallocarray(a->batch, cap, sizeof(*a->batch));
+static u64 end_of(const struct pf_unit *u, u32 at, const struct perfetto_options *o)
+{
+	return u->group ? u->group[at].end_ns : pf_command_end(u, at, o);
+}
+
+static u32 row_of(const struct pf_unit *u, u32 at)
+{
+	return u->group ? u->group[at].row : pf_row(u, at);
+}
+
+/* Puts all slices that begin with `at` into the batch, sorted; returns the place behind them. */
+static s64 fill_batch(struct pf_unit *u, u32 at, const struct perfetto_options *o)
+{
+	u64 now = begin_of(u, at);
+
+	for (u->n_batch = 0; begin_of(u, at) == now; at = next_slice(u, at + 1)) {
+		if (u->n_batch == u->batch_cap) {
+			u32 cap = u->batch_cap ? u->batch_cap * 2 : 16;
+			void *p = reallocarray(u->batch, cap, sizeof(*u->batch));
 
 			if (!p)
 				return -ENOMEM;
-			a->batch = p;
-			a->batch_cap = cap;
+			u->batch = p;
+			u->batch_cap = cap;
 		}
-		a->batch[a->n_batch++] = (struct pf_cmd){ end_of(a, row, o), row };
+		u->batch[u->n_batch++] = (struct pf_cmd){ end_of(u, at, o), at };
 	}
-	if (a->n_batch > 1)
-		qsort(a->batch, a->n_batch, sizeof(*a->batch), by_end);
-	return row;
+	if (u->n_batch > 1)
+		qsort(u->batch, u->n_batch, sizeof(*u->batch), by_end);
+	return at;
 }
 
 /* Which commands are drawn, on which role, and from when to when. */
@@ -97,7 +116,6 @@ int pf_commands_prepare(struct pf_arm *a)
 	a->role = malloc(m->cmd.n + 1ul);
 	if (!a->role)
 		return -ENOMEM;
-	dir_names_init(&a->dirs, m);
 	a->read_name = strpool_find(&m->strings, "read", 4);
 	a->write_name = strpool_find(&m->strings, "write", 5);
 	a->store_name = strpool_find(&m->strings, "store", 5);
@@ -108,195 +126,102 @@ int pf_commands_prepare(struct pf_arm *a)
 			continue;
 		}
 		a->role[i] = (u8)cmd_role(m, i);
-		a->several_devices |= m->cmd.dev[i] != m->cmd.dev[0];
-		a->base_ns = MIN(a->base_ns, m->cmd.ts_ns[i]);
+		a->first_ns = MIN(a->first_ns, m->cmd.ts_ns[i]);
 	}
 	return 0;
 }
 
 /* Counts the lanes that each role needs: the descriptors come before the events. */
-int pf_commands_lanes(struct pf_arm *a, const struct perfetto_options *o)
+int pf_commands_lanes(struct pf_unit *u, const struct perfetto_options *o)
 {
+	const u8 *role = u->arm->role;
 	u32 ranks = 0, k;
-	s64 row = next_drawn(a, 0);
+	s64 at = next_slice(u, 0);
+	u64 begin;
 
-	while (row < a->m->cmd.n) {
-		u64 begin = pf_time(a, a->m->cmd.ts_ns[row]);
+	while ((begin = begin_of(u, (u32)at)) != PF_DONE) {
+		at = fill_batch(u, (u32)at, o);
+		if (at < 0)
+			return (int)at;
+		for (k = 0; k < u->n_batch; k++) {
+			u32 row = row_of(u, u->batch[k].at);
+			struct pf_role *r = &u->roles[role[row]];
+			const struct pf_counter *lba = pf_command_counter(u, row);
+			s64 lane;
 
-		row = fill_batch(a, (u32)row, o);
-		if (row < 0)
-			return (int)row;
-		for (k = 0; k < a->n_batch; k++) {
-			struct pf_role *r = &a->roles[a->role[a->batch[k].row]];
-			const struct lane_slice *s;
-
-			while ((s = lanes_next(&r->lanes)) && s->end_ns < begin)
-				lanes_idle(&r->lanes, lanes_pop(&r->lanes).lane);
-			if (lanes_take(&r->lanes, a->batch[k].end_ns, 0) < 0)
+			lanes_advance(&r->lanes, begin);
+			lane = lanes_take(&r->lanes, u->batch[k].end_ns, false);
+			if (lane < 0)
 				return -ENOMEM;
+			r->n_first_lane += !lane;
 			if (!r->rank)
 				r->rank = ++ranks;
+			if (lba)
+				u->n_samples[lba - u->slba]++;
 		}
 	}
 	for (k = 0; k < N_ROLES; k++) {
-		a->roles[k].n_lanes = a->roles[k].lanes.n;
-		lanes_reset(&a->roles[k].lanes);
+		u->roles[k].n_lanes = u->roles[k].lanes.n;
+		lanes_reset(&u->roles[k].lanes);
 	}
 	return 0;
 }
 
-enum suffix { SUFFIX_NONE, SUFFIX_FAILED, SUFFIX_REFUSED };
-static const char *const suffixes[] = { "", " FAILED", " REFUSED" };
-
-/* Interned event name.  Few names are used, so a small direct-mapped cache spares the hash of the text. */
-static u32 name_iid(struct pf_writer *w, struct pf_arm *a, u32 row)
+static void count(struct pf_unit *u, u32 row, u64 n, u64 bytes, u64 headers)
 {
-	const struct strpool *s = &a->m->strings;
-	u32 id = a->m->cmd.name[row], flags = a->m->cmd.flags[row];
-	enum suffix suffix = flags & NVME_REFUSED ? SUFFIX_REFUSED : flags & CMD_FAILED ? SUFFIX_FAILED : SUFFIX_NONE;
-	u64 key = ((u64)id << 2 | suffix) + 1;
-	size_t at = key % ARRAY_SIZE(a->name_cache);
-	struct buf name = {};
-
-	if (a->name_cache[at].key == key)
-		return a->name_cache[at].iid;
-	if (id)
-		buf_add(&name, strpool_get(s, id), strpool_len(s, id));
-	else
-		buf_lit(&name, "cmd");
-	buf_str(&name, suffixes[suffix]);
-	if (name.failed)
-		w->ret = -ENOMEM;
-	a->name_cache[at].key = key;
-	a->name_cache[at].iid = pf_event_name(w, name.p, name.n);
-	buf_free(&name);
-	return a->name_cache[at].iid;
-}
-
-/* What the command carried: block address, or key and value length. */
-static void address_args(struct pf_writer *w, const struct pf_arm *a, u32 row)
-{
-	const struct cmd_table *t = &a->m->cmd;
-
-	if (t->flags[row] & CMD_HAS_SLBA)
-		pf_arg_u64(w, ARG_slba, t->slba[row]);
-	pf_arg_u64(w, ARG_data_len, t->bytes[row]);
-	if (t->flags[row] & CMD_HAS_KEY) {
-		pf_arg_string(w, ARG_key_hex, strpool_get(&a->m->strings, t->key[row]),
-			      strpool_len(&a->m->strings, t->key[row]));
-		pf_arg_u64(w, ARG_key_len, t->slba[row] >> 32);
-		pf_arg_u64(w, ARG_value_len, (u32)t->slba[row]);
-	}
-}
-
-/* What went wrong or is unusual; nothing for a plain command. */
-static void trouble_args(struct pf_writer *w, const struct pf_arm *a, u32 row)
-{
-	const struct cmd_table *t = &a->m->cmd;
-	u32 flags = t->flags[row];
-	const char *err;
-	char text[32];
-
-	if (t->attempts[row] > 1)
-		pf_arg_u64(w, ARG_attempts, t->attempts[row]);
-	if (t->wait_ns[row])
-		pf_arg_u64(w, ARG_wait_ns, t->wait_ns[row]);
-	if (flags & NVME_IN_FLIGHT)
-		pf_arg_bool(w, ARG_in_flight, true);
-	if (flags & NVME_REFUSED) {
-		pf_arg_u64(w, ARG_errno, t->status[row]);
-		err = strerrorname_np(t->status[row]);
-		if (err)
-			pf_arg_interned(w, ARG_err, err, strlen(err));
-	} else if (flags & CMD_FAILED) {
-		pf_arg_u64(w, ARG_status, t->status[row]);
-		/* The older passthrough monitor knows the block layer's error only, not NVMe's. */
-		snprintf(text, sizeof(text), flags & CMD_BLK_STATUS ? "blk_status %u" : "nvme 0x%x", t->status[row]);
-		pf_arg_interned(w, ARG_err, text, strlen(text));
-	}
-}
-
-/* The object's arrow: from its begin to its first command, and on to its last. */
-static void flow(struct pf_writer *w, const struct pf_arm *a, u32 row)
-{
-	u32 op = a->m->cmd.op[row], at = op == NONE ? NONE : a->object_of[op];
-	const struct pf_object *o;
-	u64 id;
-
-	if (at == NONE)
-		return;
-	o = &a->object[at];
-	id = pf_flow_id(a, at);
-	if (row == o->last_cmd)
-		pb_fixed64(&w->b, EVENT_TERMINATING_FLOW_ID, id);
-	else if (row == o->first_cmd)
-		pb_fixed64(&w->b, EVENT_FLOW_ID, id);
-}
-
-/* Exactly read and write; an address of a key-value command is none. */
-static bool has_lba_counter(const struct pf_arm *a, u32 row)
-{
-	return a->m->cmd.name[row] == a->read_name || a->m->cmd.name[row] == a->write_name;
-}
-
-static void count(struct pf_arm *a, u32 row)
-{
+	struct pf_arm *a = u->arm;
 	struct perfetto_stats *s = a->stats;
 
-	s->command_slices++;
+	s->commands.slices++;
+	s->commands.n += n;
+	s->commands.amount += bytes;
 	if (!pf_counted(a, row))
 		return;
-	s->headers += !!(a->m->cmd.flags[row] & CMD_HEADER);
+	s->headers += headers;
 	if (a->role[row] == ROLE_UNTAGGED) {
-		s->untagged++;
-		s->untagged_bytes += a->m->cmd.bytes[row];
+		s->untagged += n;
+		s->untagged_bytes += bytes;
 	} else {
-		s->tagged_bytes += a->m->cmd.bytes[row];
+		s->tagged_bytes += bytes;
 	}
 }
 
-static void begin_command(struct pf_writer *w, struct pf_arm *a, u64 now, const struct pf_cmd *c)
+static void begin_slice(struct pf_writer *w, struct pf_unit *u, u64 now, const struct pf_cmd *c)
 {
+	struct pf_arm *a = u->arm;
 	const struct cmd_table *t = &a->m->cmd;
-	u32 row = c->row, op = t->op[row], dev = t->dev[row];
-	struct pf_role *r = &a->roles[a->role[row]];
-	s64 lane = lanes_take(&r->lanes, c->end_ns, row);
-	enum dir dir = cmd_dir(&a->dirs, a->m, row);
-	u64 tag = cmd_trace_id(a->m, row);
+	u32 row = row_of(u, c->at);
+	const struct pf_group *g = u->group ? &u->group[c->at] : NULL;
+	struct pf_role *r = &u->roles[a->role[row]];
+	struct pf_counter *lba = pf_command_counter(u, row);
+	s64 lane = lanes_take(&r->lanes, c->end_ns, false);
 
 	if (lane < 0) {
 		w->ret = -ENOMEM;
 		return;
 	}
-	pf_event(w, now, TYPE_BEGIN, r->track + (u32)lane);
-	pb_u64(&w->b, EVENT_NAME_IID, name_iid(w, a, row));
-	/* The LBA counter is a value on the slice, not a packet of its own. */
-	if (dir < N_DIRS && a->track_slba[dir] && pf_counted(a, row) && has_lba_counter(a, row)) {
-		pb_u64(&w->b, EVENT_EXTRA_COUNTER_TRACK, a->track_slba[dir]);
-		pb_s64(&w->b, EVENT_EXTRA_COUNTER_VALUE, (s64)t->slba[row]);
+	if (lba) {
+		lba->value.n = (s64)t->slba[row];
+		lba->known = true;
 	}
-	address_args(w, a, row);
-	if (tag)
-		pf_arg_u64(w, ARG_trace_id, tag);
-	if (op != NONE && a->m->op.name[op] == a->store_name)
-		pf_arg_interned(w, ARG_role, t->flags[row] & CMD_HEADER ? "header" : "payload",
-				t->flags[row] & CMD_HEADER ? 6 : 7);
-	pf_arg_bool(w, ARG_real_dur, real_duration(a, row));
-	trouble_args(w, a, row);
-	if (a->several_devices && dev < a->m->n_devices)
-		pf_arg_id(w, ARG_device, &a->m->strings, a->m->device[dev].name);
-	flow(w, a, row);
+	pf_event(w, now, TYPE_BEGIN, r->track + (u32)lane);
+	if (g && g->n > 1) {
+		pf_group_describe(w, u, c->at);
+		count(u, row, g->n, g->bytes, g->n_headers);
+	} else {
+		pf_command_describe(w, u, row, real_duration(a, row));
+		count(u, row, 1, t->bytes[row], !!(t->flags[row] & CMD_HEADER));
+	}
 	pf_event_end(w);
-	count(a, row);
 }
 
-static u64 next_time(const struct pf_arm *a)
+static u64 next_time(const struct pf_unit *u)
 {
-	u64 next = a->next_cmd < a->m->cmd.n ? pf_time(a, a->m->cmd.ts_ns[a->next_cmd]) : PF_DONE;
+	u64 next = begin_of(u, u->next);
 	u32 k;
 
 	for (k = 0; k < N_ROLES; k++) {
-		const struct lane_slice *s = lanes_next(&a->roles[k].lanes);
+		const struct lane_slice *s = lanes_next(&u->roles[k].lanes);
 
 		if (s)
 			next = MIN(next, s->end_ns);
@@ -304,40 +229,42 @@ static u64 next_time(const struct pf_arm *a)
 	return next;
 }
 
-static void emit(struct pf_writer *w, struct pf_arm *a, struct pf_source *s)
+static void emit(struct pf_writer *w, struct pf_source *s)
 {
+	struct pf_unit *u = container_of(s, struct pf_unit, commands);
 	u64 now = s->next_ns;
 	u32 k;
 
 	/* Begins before ends: a lane that ends now is not taken by a slice that begins now. */
-	while (a->next_cmd < a->m->cmd.n && pf_time(a, a->m->cmd.ts_ns[a->next_cmd]) == now) {
-		s64 row = fill_batch(a, a->next_cmd, w->o);
+	while (begin_of(u, u->next) == now) {
+		s64 at = fill_batch(u, u->next, w->o);
 
-		if (row < 0) {
-			w->ret = (int)row;
+		if (at < 0) {
+			w->ret = (int)at;
 			return;
 		}
-		a->next_cmd = (u32)row;
-		for (k = 0; k < a->n_batch; k++)
-			begin_command(w, a, now, &a->batch[k]);
+		u->next = (u32)at;
+		for (k = 0; k < u->n_batch; k++)
+			begin_slice(w, u, now, &u->batch[k]);
 	}
 	for (k = 0; k < N_ROLES; k++) {
-		struct pf_role *r = &a->roles[k];
+		struct pf_role *r = &u->roles[k];
 		const struct lane_slice *open;
 
 		while ((open = lanes_next(&r->lanes)) && open->end_ns == now) {
 			struct lane_slice done = lanes_pop(&r->lanes);
 
-			pf_end_slice(w, now, r->track + done.lane);
+			if (!done.silent)
+				pf_end_slice(w, now, r->track + done.lane);
 			lanes_idle(&r->lanes, done.lane);
 		}
 	}
-	s->next_ns = next_time(a);
+	s->next_ns = next_time(u);
 }
 
-void pf_commands_start(struct pf_arm *a)
+void pf_commands_start(struct pf_unit *u)
 {
-	a->next_cmd = next_drawn(a, 0);
-	a->command_source = (struct pf_source){ .emit = emit, .order = ORDER_COMMANDS, .arm = a };
-	a->command_source.next_ns = next_time(a);
+	u->next = next_slice(u, 0);
+	u->commands = (struct pf_source){ .emit = emit, .order = ORDER_COMMANDS, .arm = u->arm };
+	u->commands.next_ns = next_time(u);
 }

@@ -3,19 +3,25 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define CHILDREN 4
 
 static bool earlier(const struct lane_slice *a, const struct lane_slice *b)
 {
-	return a->end_ns != b->end_ns ? a->end_ns < b->end_ns : a->lane < b->lane;
+	/* One comparison without a branch between the two. */
+	return ((unsigned __int128)a->end_ns << 64 | a->lane) < ((unsigned __int128)b->end_ns << 64 | b->lane);
 }
 
 static void busy_push(struct lanes *l, struct lane_slice s)
 {
-	u32 i = l->n_busy++;
+	u32 i = l->n_busy++, parent;
 
-	while (i && earlier(&s, &l->busy[(i - 1) / 2])) {
-		l->busy[i] = l->busy[(i - 1) / 2];
-		i = (i - 1) / 2;
+	for (; i; i = parent) {
+		parent = (i - 1) / CHILDREN;
+		if (!earlier(&s, &l->busy[parent]))
+			break;
+		l->busy[i] = l->busy[parent];
 	}
 	l->busy[i] = s;
 }
@@ -23,11 +29,12 @@ static void busy_push(struct lanes *l, struct lane_slice s)
 struct lane_slice lanes_pop(struct lanes *l)
 {
 	struct lane_slice top = l->busy[0], last = l->busy[--l->n_busy];
-	u32 i = 0, child;
+	u32 i = 0, child, k, first;
 
-	for (; (child = 2 * i + 1) < l->n_busy; i = child) {
-		if (child + 1 < l->n_busy && earlier(&l->busy[child + 1], &l->busy[child]))
-			child++;
+	for (; (first = CHILDREN * i + 1) < l->n_busy; i = child) {
+		child = first;
+		for (k = first + 1; k < first + CHILDREN && k < l->n_busy; k++)
+			child = earlier(&l->busy[k], &l->busy[child]) ? k : child;
 		if (!earlier(&l->busy[child], &last))
 			break;
 		l->busy[i] = l->busy[child];
@@ -38,50 +45,63 @@ struct lane_slice lanes_pop(struct lanes *l)
 
 void lanes_idle(struct lanes *l, u32 lane)
 {
-	u32 i = l->n_idle++;
+	u32 k;
 
-	while (i && lane < l->idle[(i - 1) / 2]) {
-		l->idle[i] = l->idle[(i - 1) / 2];
-		i = (i - 1) / 2;
-	}
-	l->idle[i] = lane;
+	l->n_idle++;
+	for (k = 0; k < LANE_LEVELS; k++, lane /= 64)
+		l->idle[k][lane / 64] |= 1ull << lane % 64;
 }
 
+/* Takes the lowest idle lane.  There must be one. */
 static u32 idle_pop(struct lanes *l)
 {
-	u32 top = l->idle[0], last = l->idle[--l->n_idle];
-	u32 i = 0, child;
+	u32 at = 0, lane, k;
 
-	for (; (child = 2 * i + 1) < l->n_idle; i = child) {
-		if (child + 1 < l->n_idle && l->idle[child + 1] < l->idle[child])
-			child++;
-		if (last <= l->idle[child])
+	while (!l->idle[LANE_LEVELS - 1][at])
+		at++;
+	for (k = LANE_LEVELS; k-- > 0;)
+		at = at * 64 + (u32)__builtin_ctzll(l->idle[k][at]);
+	lane = at;
+	for (k = 0; k < LANE_LEVELS; k++, at /= 64) {
+		l->idle[k][at / 64] &= ~(1ull << at % 64);
+		if (l->idle[k][at / 64])
 			break;
-		l->idle[i] = l->idle[child];
 	}
-	l->idle[i] = last;
-	return top;
+	l->n_idle--;
+	return lane;
 }
 
-/* Room in both heaps for one lane more. */
+static u32 words(u32 cap, u32 level)
+{
+	return (u32)((((u64)cap - 1) >> (6 * (level + 1))) + 1);
+}
+
+/* Room for more lanes in all of it. */
 static bool grow(struct lanes *l)
 {
-	u32 cap = l->cap ? l->cap * 2 : 16;
+	u32 cap = l->cap ? l->cap * 2 : 64, k;
 	void *p;
 
+	if (cap < l->cap)
+		return false;
 	p = reallocarray(l->busy, cap, sizeof(*l->busy));
 	if (!p)
 		return false;
 	l->busy = p;
-	p = reallocarray(l->idle, cap, sizeof(*l->idle));
-	if (!p)
-		return false;
-	l->idle = p;
+	for (k = 0; k < LANE_LEVELS; k++) {
+		u32 had = l->idle[k] ? words(l->cap, k) : 0, now = words(cap, k);
+
+		p = reallocarray(l->idle[k], now, sizeof(*l->idle[k]));
+		if (!p)
+			return false;
+		l->idle[k] = p;
+		memset(l->idle[k] + had, 0, (now - had) * sizeof(*l->idle[k]));
+	}
 	l->cap = cap;
 	return true;
 }
 
-s64 lanes_take(struct lanes *l, u64 end_ns, u32 item)
+s64 lanes_take(struct lanes *l, u64 end_ns, bool silent)
 {
 	u32 lane;
 
@@ -92,18 +112,25 @@ s64 lanes_take(struct lanes *l, u64 end_ns, u32 item)
 			return -ENOMEM;
 		lane = l->n++;
 	}
-	busy_push(l, (struct lane_slice){ end_ns, lane, item });
+	busy_push(l, (struct lane_slice){ end_ns, lane, silent });
 	return lane;
 }
 
 void lanes_reset(struct lanes *l)
 {
+	u32 k;
+
+	for (k = 0; k < LANE_LEVELS && l->cap; k++)
+		memset(l->idle[k], 0, words(l->cap, k) * sizeof(*l->idle[k]));
 	l->n_busy = l->n_idle = l->n = 0;
 }
 
 void lanes_free(struct lanes *l)
 {
+	u32 k;
+
 	free(l->busy);
-	free(l->idle);
+	for (k = 0; k < LANE_LEVELS; k++)
+		free(l->idle[k]);
 	*l = (struct lanes){};
 }

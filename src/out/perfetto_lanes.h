@@ -17,19 +17,22 @@
 struct lane_slice {
 	u64 end_ns;
 	u32 lane;
-	u32 item; /* whose slice it is */
+	bool silent; /* its end is not written (again) */
 };
 
+#define LANE_LEVELS 3
+
 struct lanes {
-	struct lane_slice *busy; /* heap, earliest end first */
-	u32 *idle;		 /* heap, lowest lane first */
+	struct lane_slice *busy; /* heap of four children, earliest end first */
+	/* A bit for each idle lane; above it one for each word that has any, and so on. */
+	u64 *idle[LANE_LEVELS];
 	u32 n_busy, n_idle;
 	u32 n; /* lanes used so far */
 	u32 cap;
 };
 
 /* Puts a slice on a lane; its number, or -ENOMEM. */
-s64 lanes_take(struct lanes *l, u64 end_ns, u32 item);
+s64 lanes_take(struct lanes *l, u64 end_ns, bool silent);
 
 /* The slice that ends next; NULL when none is open.  Valid until the next call. */
 static inline const struct lane_slice *lanes_next(const struct lanes *l)
@@ -41,6 +44,12 @@ static inline const struct lane_slice *lanes_next(const struct lanes *l)
 struct lane_slice lanes_pop(struct lanes *l);
 /* The lane may be used again. */
 void lanes_idle(struct lanes *l, u32 lane);
+/* Gives back the lanes of all slices that ended before `now`. */
+static inline void lanes_advance(struct lanes *l, u64 now)
+{
+	while (l->n_busy && l->busy->end_ns < now)
+		lanes_idle(l, lanes_pop(l).lane);
+}
 
 /* All lanes unused; keeps the memory. */
 void lanes_reset(struct lanes *l);

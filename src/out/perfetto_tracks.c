@@ -21,7 +21,7 @@ enum {
 #define ORDERING_EXPLICIT 3
 
 #define PID_BASE       1000
-#define PIDS_PER_ARM   3
+#define PIDS_PER_ARM   3 /* objects, the first device, serving; further devices come behind all arms */
 #define DEFAULT_DEVICE "ng"
 
 struct track {
@@ -71,20 +71,20 @@ static u32 process(struct pf_writer *w, const char *name, u32 pid)
 	return uuid;
 }
 
-/* Lanes NAME.000 and on; the track of the first. */
-static u32 lane_tracks(struct pf_writer *w, const char *name, u32 parent, u32 n)
+/* Lanes NAME.000 and on, ranked from `rank`; the track of the first. */
+static u32 lane_tracks(struct pf_writer *w, const char *name, u32 parent, u32 n, u32 rank)
 {
 	u32 first = w->n_tracks + 1, i;
 	char text[32];
 
 	for (i = 0; i < n; i++) {
 		snprintf(text, sizeof(text), "%s.%03u", name, i);
-		descriptor(w, &(struct track){ .name = text, .parent = parent, .rank = i });
+		descriptor(w, &(struct track){ .name = text, .parent = parent, .rank = rank + i });
 	}
 	return first;
 }
 
-static void role_tracks(struct pf_writer *w, struct pf_arm *a)
+static void role_tracks(struct pf_writer *w, struct pf_unit *u)
 {
 	static const struct {
 		const char *name;
@@ -99,55 +99,88 @@ static void role_tracks(struct pf_writer *w, struct pf_arm *a)
 
 	for (turn = 1; turn <= N_ROLES; turn++)
 		for (k = 0; k < N_ROLES; k++) {
-			struct pf_role *r = &a->roles[k];
+			struct pf_role *r = &u->roles[k];
 			u32 track;
 
 			if (r->rank != turn)
 				continue;
 			track = descriptor(w, &(struct track){ .name = of[k].name,
-							       .parent = a->track_activity,
+							       .parent = u->track_activity,
 							       .rank = of[k].rank,
 							       .explicit_order = r->n_lanes > 1 });
-			r->track = r->n_lanes > 1 ? lane_tracks(w, of[k].name, track, r->n_lanes) : track;
+			r->track = r->n_lanes > 1 ? lane_tracks(w, of[k].name, track, r->n_lanes, 0) : track;
 		}
+}
+
+/* A process named PREFIX DEVICE LABEL; DEVICE may be absent. */
+static u32 named_process(struct pf_writer *w, const char *prefix, const char *device, const struct pf_arm *a, u32 pid)
+{
+	struct buf name = {};
+	u32 uuid;
+
+	buf_printf(&name, "%s %s%s%s", prefix, device, *device ? " " : "", a->in->label);
+	buf_byte(&name, '\0');
+	w->b.failed |= name.failed;
+	uuid = process(w, name.failed ? "" : name.p, pid);
+	buf_free(&name);
+	return uuid;
+}
+
+static u32 counter(struct pf_writer *w, const char *name, u32 parent, s64 rank, const char *unit)
+{
+	return descriptor(w, &(struct track){ .name = name, .parent = parent, .rank = rank, .unit = unit });
+}
+
+static void unit_tracks(struct pf_writer *w, struct pf_unit *u)
+{
+	u32 io;
+
+	io = u->track_activity = descriptor(
+		w, &(struct track){
+			   .name = "IO activity", .parent = u->track_process, .rank = -1, .explicit_order = true });
+	u->cmds.track = counter(w, "cmds/ms", io, 90, "cmds");
+	u->mbs.track = counter(w, "MB/s", io, 91, "MB/s");
+	if (u->anomalies.n)
+		u->track_anomalies = descriptor(w, &(struct track){ .name = "anomalies", .parent = io, .rank = 95 });
+	if (w->o->no_slba)
+		return;
+	u->slba[DIR_WRITE].track = counter(w, "writes slba", io, 92, "LBA");
+	u->slba[DIR_READ].track = counter(w, "reads slba", io, 93, "LBA");
+}
+
+static void serving_tracks(struct pf_writer *w, struct pf_arm *a, u32 pid)
+{
+	u32 serving;
+
+	if (!a->serving.n)
+		return;
+	serving = named_process(w, "Serving", "", a, pid);
+	a->serving.track = lane_tracks(w, "requests", serving, a->serving.n_lanes, 10);
 }
 
 void pf_arm_tracks(struct pf_writer *w, struct pf_arm *a)
 {
-	struct buf name = {};
-	u32 pid = PID_BASE + PIDS_PER_ARM * a->index, lmcache, nvme;
+	u32 lmcache, pid = PID_BASE + PIDS_PER_ARM * a->index, i;
+	const char *word = w->o->device ? w->o->device : DEFAULT_DEVICE;
 
-	buf_printf(&name, "LMCache %s", a->in->label);
-	buf_byte(&name, '\0');
-	lmcache = process(w, name.failed ? "" : name.p, pid);
-	buf_reset(&name);
-	buf_printf(&name, "NVMe %s %s", w->o->device ? w->o->device : DEFAULT_DEVICE, a->in->label);
-	buf_byte(&name, '\0');
-	nvme = process(w, name.failed ? "" : name.p, pid + 1);
-	w->b.failed |= name.failed;
-	buf_free(&name);
+	lmcache = named_process(w, "LMCache", "", a, pid);
+	for (i = 0; i < a->n_units; i++) {
+		struct pf_unit *u = &a->unit[i];
 
-	a->track_info = descriptor(w, &(struct track){ .name = "capture info", .parent = lmcache });
-	a->track_in_flight = descriptor(
-		w, &(struct track){ .name = "objects in flight", .parent = lmcache, .rank = 1, .unit = "objects" });
-	a->track_activity = descriptor(
-		w, &(struct track){ .name = "IO activity", .parent = nvme, .rank = -1, .explicit_order = true });
-	a->track_cmds = descriptor(
-		w, &(struct track){ .name = "cmds/ms", .parent = a->track_activity, .rank = 90, .unit = "cmds" });
-	a->track_mbs = descriptor(
-		w, &(struct track){ .name = "MB/s", .parent = a->track_activity, .rank = 91, .unit = "MB/s" });
-	if (!w->o->no_slba) {
-		a->track_slba[DIR_WRITE] = descriptor(
-			w, &(struct track){
-				   .name = "writes slba", .parent = a->track_activity, .rank = 92, .unit = "LBA" });
-		a->track_slba[DIR_READ] = descriptor(
-			w, &(struct track){
-				   .name = "reads slba", .parent = a->track_activity, .rank = 93, .unit = "LBA" });
+		u->track_process =
+			named_process(w, "NVMe", *u->name ? u->name : word, a,
+				      i ? PID_BASE + PIDS_PER_ARM * w->n_arms + a->first_extra_pid + i - 1 : pid + 1);
 	}
-	if (a->n_objects) {
+	a->track_info = descriptor(w, &(struct track){ .name = "capture info", .parent = lmcache });
+	a->in_flight.track = counter(w, "objects in flight", lmcache, 1, "objects");
+	for (i = 0; i < a->n_units; i++)
+		unit_tracks(w, &a->unit[i]);
+	serving_tracks(w, a, pid + 2);
+	if (a->objects.n) {
 		u32 group = descriptor(w, &(struct track){ .name = "objects", .parent = lmcache, .rank = 10 });
 
-		a->track_objects = lane_tracks(w, "objects", group, a->stats->object_lanes);
+		a->objects.track = lane_tracks(w, "objects", group, a->objects.n_lanes, 0);
 	}
-	role_tracks(w, a);
+	for (i = 0; i < a->n_units; i++)
+		role_tracks(w, &a->unit[i]);
 }

@@ -11,7 +11,6 @@
 #define CLOCK_MONOTONIC_ID 3
 #define SEQUENCE	   1
 #define STATE_CLEARED	   1
-#define NEEDS_STATE	   2
 
 #define FLUSH_BYTES (256 << 10)
 
@@ -38,6 +37,22 @@ static void snapshot_clock(struct buf *b, u32 id, u64 ns, bool incremental)
 	pb_close(b, mark);
 }
 
+/* Saves the track of most events, and of most LBA samples. */
+static void defaults(struct pf_writer *w)
+{
+	struct buf *b = &w->b;
+	size_t mark = pb_open(b, PACKET_DEFAULTS), event;
+
+	event = pb_open(b, DEFAULTS_EVENT);
+	if (w->default_track)
+		pb_u64(b, EVENT_TRACK_UUID, w->default_track);
+	if (w->default_counter)
+		pb_u64(b, EVENT_EXTRA_COUNTER_TRACK, w->default_counter);
+	pb_close(b, event);
+	pb_u64(b, DEFAULTS_CLOCK_ID, CLOCK_DELTA);
+	pb_close(b, mark);
+}
+
 void pf_start(struct pf_writer *w, u64 first_ns, u64 wall_ns)
 {
 	struct buf *b = &w->b;
@@ -56,15 +71,17 @@ void pf_start(struct pf_writer *w, u64 first_ns, u64 wall_ns)
 	for (i = 1; i < N_PF_ARGS; i++)
 		intern(b, INTERNED_ANNOTATION_NAME, i, arg_names[i], strlen(arg_names[i]));
 	pb_close(b, mark);
-	pb_u64(b, PACKET_SEQUENCE_FLAGS, STATE_CLEARED | NEEDS_STATE);
-	mark = pb_open(b, PACKET_DEFAULTS);
-	pb_u64(b, 58, CLOCK_DELTA); /* timestamp_clock_id */
-	pb_close(b, mark);
+	pb_u64(b, PACKET_SEQUENCE_FLAGS, STATE_CLEARED);
+	defaults(w);
 	pb_u64(b, PACKET_FIRST_ON_SEQUENCE, true);
 	pb_close(b, packet);
 	w->last_ns = first_ns;
 }
 
+/*
+ * Packets do not carry SEQ_NEEDS_INCREMENTAL_STATE: that is for readers that
+ * may have missed the first packet of a ring, and in a file nobody has.
+ */
 void pf_event(struct pf_writer *w, u64 ns, enum event_type type, u32 track)
 {
 	struct buf *b = &w->b;
@@ -76,10 +93,12 @@ void pf_event(struct pf_writer *w, u64 ns, enum event_type type, u32 track)
 	pb_u64(b, PACKET_TIMESTAMP, ns - w->last_ns);
 	w->last_ns = ns;
 	pb_u64(b, PACKET_SEQUENCE_ID, SEQUENCE);
-	pb_u64(b, PACKET_SEQUENCE_FLAGS, NEEDS_STATE);
 	w->event = pb_open(b, PACKET_TRACK_EVENT);
 	pb_u64(b, EVENT_TYPE, type);
-	pb_u64(b, EVENT_TRACK_UUID, track);
+	if (track != w->default_track)
+		pb_u64(b, EVENT_TRACK_UUID, track);
+	w->n_open += type == TYPE_BEGIN;
+	w->n_open -= type == TYPE_END;
 }
 
 void pf_event_end(struct pf_writer *w)
@@ -90,7 +109,7 @@ void pf_event_end(struct pf_writer *w)
 		buf_reset(&w->fresh);
 	}
 	pb_close(&w->b, w->packet);
-	w->packets++;
+	w->out->packets++;
 	if (w->b.n >= FLUSH_BYTES)
 		pf_flush(w);
 }
@@ -100,9 +119,23 @@ int pf_flush(struct pf_writer *w)
 	if (w->b.failed || w->fresh.failed)
 		w->ret = w->ret ? w->ret : -ENOMEM;
 	if (!w->ret)
-		w->ret = zout_write(w->out, w->b.p, w->b.n);
+		w->ret = zout_write(w->z, w->b.p, w->b.n);
+	w->piece_bytes += w->b.n;
+	w->out->bytes += w->b.n;
 	buf_reset(&w->b);
 	return w->ret;
+}
+
+void pf_writer_free(struct pf_writer *w)
+{
+	u32 i;
+
+	buf_free(&w->b);
+	buf_free(&w->fresh);
+	strpool_free(&w->event_names);
+	strpool_free(&w->string_values);
+	for (i = 0; i < N_SECRETS; i++)
+		strpool_free(&w->secrets[i]);
 }
 
 /* The id of the string, which is sent along when it is new. */

@@ -33,13 +33,24 @@ both() {
 	golden "$c" expected.dump "$status" "$rules" --sem "$D/$c/sem.jsonl" --ebpf "$D/$c/ebpf.jsonl" "$@"
 }
 
-both qd1 0 '' --label qd1
-golden qd1 expected-norebase.dump 0 '' --sem $D/qd1/sem.jsonl --ebpf $D/qd1/ebpf.jsonl --label qd1 --no-rebase \
-	--no-slba-counter --device ng1n1
-both batched 0 '' --label batched
+q="--sem $D/qd1/sem.jsonl --ebpf $D/qd1/ebpf.jsonl --label qd1"
+both qd1 0 '' --serving $D/qd1/serving.jsonl --label qd1
+# shellcheck disable=SC2086 # words
+golden qd1 expected-norebase.dump 0 '' $q --no-rebase --no-slba-counter --device ng1n1
+# The same part: times count from an object's begin here, which is 91.1 us before its first command.
+# shellcheck disable=SC2086
+golden qd1 expected-window.dump 0 window=812345678992334 $q --time-range 0.0040911,0.0090911
+# shellcheck disable=SC2086
+golden qd1 expected-tid3-5.dump 0 '' $q --trace-id 3-5
+both batched 0 '' --serving $D/batched/serving.jsonl --label batched
 both tp4 0 '' --label tp4
 # Re-used user_data: pairing by latency, not by order.
+both kv-key 3 lat=$D/kv-key/ebpf.jsonl --join-by-key
 golden kv-key expected-devonly.dump 3 lat=$D/kv-key/ebpf.jsonl --ebpf $D/kv-key/ebpf.jsonl
+both offset-join 3 "lat=$D/offset-join/ebpf.jsonl lba=512 headers=512 starts" --join-by-offset
+both offset-parity 0 '' --join-by-offset
+# All commands are in the object that their trace id says, not 40 of 96.
+both slot-reuse 0 '' --join-by-offset
 both slot-reuse 0 ''
 both missing-cmp 3 ''
 both header-lba512 0 ''
@@ -56,7 +67,7 @@ both legacy 3 ''
 both dup-trace-id 3 ''
 both edge-ties 3 starts
 golden tpmon expected.dump 0 "lat=$D/tpmon/ebpf.jsonl lba=512" --ebpf $D/tpmon/ebpf.jsonl --label tp --device nvme1n1
-golden merge-ab expected.dump 0 '' --merge stock=$D/qd1/sem.jsonl,$D/qd1/ebpf.jsonl \
+golden merge-ab expected.dump 0 '' --merge stock=$D/qd1/sem.jsonl,$D/qd1/ebpf.jsonl,$D/qd1/serving.jsonl \
 	--merge batched=$D/batched/sem.jsonl,$D/batched/ebpf.jsonl --merge devonly=-,$D/batched/ebpf.jsonl,-
 
 done_testing

@@ -48,12 +48,16 @@ is $status 0 'odd commands: status 0'
 like "$dump" '^S 0 50000 d0 read \{slba=uint:301,data_len=uint:4096,trace_id=uint:1,real_dur=bool:True\}$' 'a plain command has its true length'
 like "$dump" '^S 100000 7000 d0 read FAILED \{.*status=uint:16512,err=string:nvme 0x4080' 'a failed command says so, with its status'
 like "$dump" '^S 240000 20000 d0 read \{slba=uint:303.*attempts=uint:2,wait_ns=uint:40000' 'a re-issue is one command with its attempts and its wait'
-is "$(echo "$dump" | grep -c slba=uint:303)" 1 'its first attempt is not drawn'
+is "$(echo "$dump" | grep -c '^S .*slba=uint:303')" 1 'its first attempt is not drawn'
 like "$dump" '^S 300000 [0-9]+ d0 read REFUSED \{.*real_dur=bool:False.*errno=uint:22,err=string:EINVAL' 'a refused command says so, with its errno'
 like "$dump" '^S 400000 700000 d0 read \{.*in_flight=bool:True' 'a command in flight lasts to the end of the capture'
 is "$(echo "$dump" | awk '/^@/ { on = /cmds\/ms/ } on && /^C/ { n += $3 } END { print n }')" 5 'cmds/ms counts what reached the device'
-like "$summary" 'emitted: 0 object spans, 0 object instants, 6 command slices \(and 1 first attempts not drawn\)' 'the summary counts them'
+like "$summary" 'emitted: 0 object spans, 0 object instants, 6 command slices, 0 serving spans \(and 1 first attempts not drawn\)' 'the summary counts them'
 like "$dump" 'capture_info .*commands=uint:5,failed=uint:1,refused=uint:1,reissued=uint:1,in_flight=uint:1' 'so does capture_info'
+
+is "$(echo "$dump" | awk '/^@/ { on = /anomalies/ } on && /^I/ { print $2, $5, $6, $7 }' | tr '\n' ';')" \
+	'100000 read failed {slba=uint:302,data_len=uint:4096,trace_id=uint:1,status=uint:16512,err=string:nvme;200000 read issued again;300000 read refused before;400000 read in flight;' \
+	'and each of them is an instant on a track of its own'
 
 # --- overlapping slices keep their lengths ---
 {
@@ -101,8 +105,37 @@ is "$(echo "$dump" | sed -n 's/^\(T .*\) arm1/\1/p')" \
 	echo "$drops"
 } >"$tmp/two.jsonl"
 draw "$tmp/two.jsonl"
-like "$dump" '^S 0 100 d0 read \{.*device=string:nvme0n1' 'two devices: the first command has its completion and its device'
-like "$dump" '^S 30 60 d0 read \{.*device=string:nvme1n1' 'and so has the second'
+on() { # TRACK: the events of the track
+	echo "$dump" | awk -v path="@ $1" '/^@/ { on = $0 == path } on && !/^@/'
+}
+like "$(on 'NVMe nvme0n1 capture/IO activity/untagged')" '^S 0 100 d0 read' 'two devices: the first has a process with its command'
+like "$(on 'NVMe nvme1n1 capture/IO activity/untagged')" '^S 30 60 d0 read' 'and so has the second'
+is "$(on 'NVMe nvme0n1 capture/IO activity/cmds/ms' | head -n 1) $(on 'NVMe nvme1n1 capture/IO activity/cmds/ms' | head -n 1)" 'C 0 1 C 0 1' 'each counts its own commands'
+is "$(echo "$dump" | grep '^T [^/]*$' | tr '\n' ';')" \
+	'T LMCache capture | process pid=1000;T NVMe nvme0n1 capture | process pid=1001;T NVMe nvme1n1 capture | process pid=1003;' 'as processes that are named after them'
+sed 's/nvme0n1/nvme0c0n1/; s/nvme1n1/nvme0c1n1/' "$tmp/two.jsonl" >"$tmp/paths.jsonl"
+draw "$tmp/paths.jsonl"
+is "$(echo "$dump" | grep -c '^T NVMe [^/]*$')" 1 'two paths to one namespace: one process'
+like "$dump" '^S 30 60 d0 read \{.*path=string:nvme0c1n1' 'each command says its path'
+sed 's/"disk":"nvme\(.\)n1"/"rdev":6291456\1/' "$tmp/two.jsonl" >"$tmp/unnamed.jsonl"
+draw "$tmp/unnamed.jsonl"
+is "$(echo "$dump" | grep '^T NVMe [^/]*$' | tr '\n' ';')" 'T NVMe 60:0 capture | process pid=1001;T NVMe 60:1 capture | process pid=1003;' 'devices without a name have their numbers'
+{
+	cat "$tmp/two.jsonl"
+	submit 2000 7
+} >"$tmp/unknown.jsonl"
+draw "$tmp/unknown.jsonl" --device word
+is "$(echo "$dump" | grep '^T NVMe [^/]*$' | tr '\n' ';')" 'T NVMe word capture | process pid=1001;T NVMe nvme0n1 capture | process pid=1003;T NVMe nvme1n1 capture | process pid=1004;' 'commands of an unknown device are under the old name'
+ok 'the timeline is sound' tests/pftcheck "$tmp/x.pftrace"
+# An object over two devices: its arrows lead to both.
+{
+	printf '{"trace_id":1,"op":"load","key":"k","bytes":8192,"ts_start":0.000001,"ts":0.000003,"slot_offset":0}\n'
+	printf '{"event_type":"nvme_cmd","disk":"nvme%sn1","user_data":4294967301,"nsid":1,"nvme_opcode":2,"op_name":"read","slba":8,"nlb":8,"data_len":4096,"ts":%s}\n' 0 1000 1 1030
+	echo "$drops"
+} >"$tmp/object.jsonl"
+draw "$tmp/object.jsonl"
+like "$(on 'NVMe nvme0n1 capture/IO activity/reads')" '^S 0 .* >1$' 'an arrow leads from an object to its first device'
+like "$(on 'NVMe nvme1n1 capture/IO activity/reads')" '^S 30 .* <1$' 'and on to the last'
 
 # --- the file ---
 draw --sem $D/batched/sem.jsonl --ebpf $D/batched/ebpf.jsonl
@@ -148,8 +181,10 @@ command -v protoc >/dev/null &&
 
 # --- the summary as JSON ---
 "$KVIO" perfetto --json $D/cq-overflow/sem.jsonl $D/cq-overflow/ebpf.jsonl -o "$tmp/x.pftrace" >"$tmp/json"
-is "$(perl -MJSON::PP -0777 -ne '$j = decode_json($_); $a = $j->{arms}[0]; print "$j->{schema_version} $a->{command_slices} $a->{object_spans} ", $a->{lossy} ? 1 : 0, $a->{input_equals_emitted} ? 1 : 0' "$tmp/json")" \
-	'1 71 11 11' '--json prints the counts'
+is "$(jq -c '.arms[0] | [.drawn_commands.slices, .drawn_commands.bytes, .drawn_objects.n, .drawn_instants.n, .losses.dropped, .losses.cq_overflows, .lossy, .input_equals_emitted, .join.kind]' "$tmp/json")" \
+	'[71,8798208,11,1,4,6,true,true,"trace id"]' '--json prints the counts'
+is "$("$KVIO" perfetto --summary json $D/cq-overflow/sem.jsonl $D/cq-overflow/ebpf.jsonl -o "$tmp/x.pftrace")" "$(cat "$tmp/json")" '--summary json is the same'
+is "$("$KVIO" perfetto --summary none $D/cq-overflow/sem.jsonl $D/cq-overflow/ebpf.jsonl -o "$tmp/x.pftrace" 2>&1)" '' '--summary none says nothing'
 
 # --- how it fails ---
 fails() { # STATUS PATTERN DESCRIPTION ARGUMENTS...
@@ -164,7 +199,11 @@ fails() { # STATUS PATTERN DESCRIPTION ARGUMENTS...
 fails 2 '-o FILE' 'no output' $D/qd1/sem.jsonl
 fails 2 'nothing to draw' 'no input' -o "$tmp/x.pftrace"
 fails 2 "two captures have the label 'a'" 'equal labels' --merge a=$D/qd1/sem.jsonl --merge a=$D/qd1/ebpf.jsonl -o "$tmp/x.pftrace"
-fails 2 'is not LABEL=SEM,EBPF' 'a merge without a label' --merge $D/qd1/sem.jsonl -o "$tmp/x.pftrace"
+fails 2 "two captures have the label 'a'" 'equal labels of both kinds' --arm a=$D/qd1/sem.jsonl --merge a=$D/qd1/ebpf.jsonl -o "$tmp/x.pftrace"
+fails 2 'more than three files' 'a merge of four files' --merge a=b,c,d,e -o "$tmp/x.pftrace"
+fails 2 'is not LABEL=FILE' 'an arm without a label' --arm $D/qd1/sem.jsonl -o "$tmp/x.pftrace"
+fails 2 'is not one of text|json|none' 'an unknown summary' --summary xml $D/qd1/sem.jsonl -o "$tmp/x.pftrace"
+fails 2 'is not LABEL=SEM,EBPF\[,SERVING\]' 'a merge without a label' --merge $D/qd1/sem.jsonl -o "$tmp/x.pftrace"
 fails 2 'unknown option .--nominl' 'an unknown option' --nominl x -o "$tmp/x.pftrace"
 fails 2 'not a whole number' 'a number that is none' --nominal-dur-ns fast $D/qd1/sem.jsonl -o "$tmp/x.pftrace"
 fails 1 'cannot read .*missing.*No such file' 'a missing file' "$tmp/missing" -o "$tmp/x.pftrace"
