@@ -14,5 +14,5 @@ BPF ?= 1
 W   ?= 0
 
 CFLAGS ?= -O2 -g
-LIBS    = libbpf liburing libzstd zlib jansson blkid libcap
+LIBS    = libbpf liburing libzstd zlib jansson blkid libcap sqlite3
 LIBS_NO_BPF = $(filter-out libbpf,$(LIBS))

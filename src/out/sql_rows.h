@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows of the tables of captures: numbered on through all arms. */
+#ifndef KVIO_SQL_ROWS_H
+#define KVIO_SQL_ROWS_H
+
+#include "out/sql_work.h"
+
+/* The arm that has the row; *row becomes its row there. */
+u32 sql_find_arm(const struct sql *s, u32 (*rows)(const struct model *), u32 *row);
+/* The number of an arm's first row. */
+u32 sql_base(const struct sql *s, u32 arm, u32 (*rows)(const struct model *));
+u32 sql_sum(const struct sql *s, u32 (*rows)(const struct model *));
+void sql_put_word(sqlite3_context *ctx, const char *word);
+/* The id of an arm's operation, -1 for NONE. */
+s64 sql_op_id(const struct sql *s, u32 arm, u32 op);
+
+static inline u32 sql_cmds_of(const struct model *m)
+{
+	return m->cmd.n;
+}
+static inline u32 sql_devices_of(const struct model *m)
+{
+	return m->n_devices;
+}
+
+/* sql_cmd.c.  Columns without a type hold what may be text above 2^63. */
+/* clang-format off */
+#define SQL_CMD_COLUMNS(X) \
+	X(arm, " TEXT") X(ts_ns, " INTEGER") X(lat_ns, " INTEGER") X(end_ns, " INTEGER") \
+	X(op, " TEXT") X(opcode, " INTEGER") X(bytes, " INTEGER") X(slba, "") X(nlb, " INTEGER") X(device, " TEXT") \
+	X(device_id, " INTEGER") X(nsid, " INTEGER") X(pid, " INTEGER") X(tid, " INTEGER") X(comm, " TEXT") \
+	X(trace_id, "") X(user_data, "") X(state, " TEXT") X(status, " INTEGER") X(status_kind, " TEXT") \
+	X(attempts, " INTEGER") X(wait_ns, " INTEGER") X(role, " TEXT") X(header, " INTEGER") X(split, " INTEGER") \
+	X(passthrough, " INTEGER") X(multipath, " INTEGER") X(admin, " INTEGER") X(vec, " INTEGER") \
+	X(hwq, " INTEGER") X(cid, " INTEGER") X(key, " TEXT") X(flags, " INTEGER") X(op_id, " INTEGER")
+#define SQL_CMD_ID(name, type)   SQL_CMD_##name,
+#define SQL_CMD_DECL(name, type) ", " #name type
+enum { SQL_CMD_id, SQL_CMD_COLUMNS(SQL_CMD_ID) SQL_N_CMD };
+#define SQL_CMD_TEXT "id INTEGER" SQL_CMD_COLUMNS(SQL_CMD_DECL)
+u32 sql_cmd_rows(struct sql *s);
+s64 sql_cmd_key(struct sql *s, u32 row, int column);
+void sql_cmd_column(struct sql *s, sqlite3_context *ctx, u32 row, int column);
+
+/* sql_about.c: one row an arm; one row a fact. */
+#define SQL_LOSS_COLUMNS(X) \
+	X(complete) X(has_account) X(seen) X(stored) X(ring_full) X(map_full) X(hook_missed) X(filtered) X(in_flight) \
+	X(commands) X(completions) X(unpaired) X(orphans) X(negative_latency) X(cq_overflows) X(semantic) X(serving) \
+	X(malformed) X(first_bad_line) X(tail_cut) X(unknown) X(cut_commands) X(cut_operations) X(grouped) X(lossy) X(incomplete) \
+	X(defect)
+#define SQL_LOSS_ID(name)   LOSS_##name,
+#define SQL_LOSS_DECL(name) ", " #name
+enum { LOSS_arm, SQL_LOSS_COLUMNS(SQL_LOSS_ID) SQL_N_LOSS };
+#define SQL_LOSS_TEXT "arm TEXT" SQL_LOSS_COLUMNS(SQL_LOSS_DECL)
+/* clang-format on */
+u32 sql_loss_rows(struct sql *s);
+void sql_loss_column(struct sql *s, sqlite3_context *ctx, u32 row, int column);
+u32 sql_meta_rows(struct sql *s);
+void sql_meta_column(struct sql *s, sqlite3_context *ctx, u32 row, int column);
+
+#endif
