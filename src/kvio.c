@@ -11,13 +11,16 @@
 
 /* clang-format off */
 const struct cmd *const commands[] = {
+	&cmd_cat,
 	&cmd_completion,
 	&cmd_doctor,
 	&cmd_help,
 	&cmd_perfetto,
 	&cmd_record,
 	&cmd_report,
+	&cmd_schema,
 	&cmd_smoke,
+	&cmd_sql,
 	&cmd_top,
 	&cmd_version,
 };

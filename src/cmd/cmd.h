@@ -5,13 +5,16 @@
 
 #include "lib/opt.h"
 
+extern const struct cmd cmd_cat;
 extern const struct cmd cmd_completion;
 extern const struct cmd cmd_doctor;
 extern const struct cmd cmd_help;
 extern const struct cmd cmd_perfetto;
 extern const struct cmd cmd_record;
 extern const struct cmd cmd_report;
+extern const struct cmd cmd_schema;
 extern const struct cmd cmd_smoke;
+extern const struct cmd cmd_sql;
 extern const struct cmd cmd_top;
 extern const struct cmd cmd_version;
 

@@ -89,9 +89,11 @@ static int prepare(struct measure *out, struct measure_work *w)
 	for (i = 0; i < m->cmd.n; i++) {
 		w->state[i] = (u8)cmd_state(m, i);
 		w->dir[i] = (u8)cmd_dir(&names, m, i);
-		w->pool[i] = cmd_reached_device(w->state[i]) && cmd_role(m, i) != ROLE_UNTAGGED;
+		w->pool[i] = cmd_reached_device(w->state[i]) && (m->cmd.op[i] != NONE || cmd_join_id(m, i));
 		out->pool_tagged |= w->pool[i];
 	}
+	w->op_name[DIR_READ] = strpool_find(&m->strings, "load", 4);
+	w->op_name[DIR_WRITE] = strpool_find(&m->strings, "store", 5);
 	w->end_ns = capture_end(m);
 	return 0;
 }
@@ -142,11 +144,15 @@ static void count_commands(struct measure *out, struct measure_work *w)
 		out->pool_bytes += bytes;
 		if (w->state[i] != STATE_FAILED)
 			out->pool_ok_bytes += bytes;
-		if (w->dir[i] == DIR_WRITE)
-			c->store_bytes += bytes;
+		if (w->dir[i] < N_DIRS) {
+			out->pool_dir_n[w->dir[i]]++;
+			out->pool_dir_bytes[w->dir[i]] += bytes;
+		}
 	}
-	if (c->n)
-		c->coverage = (double)(c->state[STATE_OK] + c->state[STATE_FAILED]) / (double)c->n;
+	c->coverage = share(c->state[STATE_OK] + c->state[STATE_FAILED], c->n);
+	c->header_share = share(c->header_bytes, out->pool_dir_bytes[DIR_WRITE]);
+	out->wall_ns = c->last_ns - c->first_ns;
+	out->throughput_gbs = share(out->pool_ok_bytes, out->wall_ns);
 }
 
 /* Reads and writes first, then by name. */
@@ -235,7 +241,7 @@ static int latencies(struct measure *out, const struct measure_work *w)
 	}
 	ret = 0;
 	for (i = 0, start = 0; i < out->n_lat && !ret; i++) {
-		ret = dist_take(&out->lat[i].lat, w->scratch + start, at[i] - start);
+		ret = work_dist(&out->lat[i].lat, w, w->scratch + start, at[i] - start);
 		start += out->lat[i].n;
 	}
 	if (!ret && out->n_lat)
@@ -264,7 +270,7 @@ static int batches(struct measure *out, const struct measure_work *w, const stru
 		last = m->cmd.ts_ns[i];
 	}
 	out->batch.n = n;
-	return dist_take(&out->batch.size, w->scratch, n);
+	return work_dist(&out->batch.size, w, w->scratch, n);
 }
 
 /* Where a write ends, in blocks of its device. */
@@ -302,15 +308,16 @@ static int space(struct measure *out, const struct measure_work *w)
 	ret = u64_sort(w->scratch, n);
 	for (k = 1; !ret && k < n; k++)
 		s->reused += w->scratch[k] == w->scratch[k - 1];
+	s->sequential_share = n > 1 ? share(s->sequential, n - 1) : 0;
 	return ret;
 }
 
 int measure_take(struct measure *out, const struct model *m, const struct measure_options *o)
 {
-	struct measure_work w = { .m = m };
+	struct measure_work w = { .m = m, .method = o ? o->method : PERCENTILE_NEAREST };
 	int ret;
 
-	*out = (struct measure){};
+	*out = (struct measure){ .method = w.method };
 	health_take(&out->health, m);
 	ret = prepare(out, &w);
 	if (ret)
@@ -324,11 +331,11 @@ int measure_take(struct measure *out, const struct model *m, const struct measur
 	if (!ret)
 		ret = measure_qd1(out, &w);
 	if (!ret)
-		ret = measure_depth(out, &w);
-	if (!ret)
 		ret = measure_objects(out, &w);
 	if (!ret)
 		ret = measure_barrier(out, &w);
+	if (!ret)
+		ret = measure_requests(out, &w);
 out:
 	free(w.state);
 	free(w.dir);
@@ -342,5 +349,8 @@ void measure_free(struct measure *x)
 	free(x->lat);
 	free(x->obj);
 	free(x->error);
+	free(x->barrier.shard);
+	free(x->request);
+	free(x->serving);
 	*x = (struct measure){};
 }

@@ -12,6 +12,7 @@
 #define KVIO_MEASURE_H
 
 #include "lib/dist.h"
+#include "model/key.h"
 #include "model/model.h"
 
 /* What became of a command. */
@@ -96,15 +97,6 @@ struct op_span {
 };
 void op_span(const struct model *m, u32 op, struct op_span *out);
 
-/* The parts of a cache key MODEL@FMT@RANK@HASH that outputs show. */
-struct key_parts {
-	const char *fmt, *rank, *hash; /* not ended by NUL; fmt is NULL when the key has less than four parts */
-	size_t fmt_len, rank_len, hash_len;
-	bool rank_is_number;
-	u64 rank_number;
-};
-void key_parse(struct key_parts *k, const char *key, size_t n);
-
 /* Whether the figures can be trusted. */
 struct health {
 	bool lossy;	 /* events are known to be missing */
@@ -132,9 +124,10 @@ struct measure_cmds {
 	u64 tagged, untagged;
 	u64 bytes, tagged_bytes, untagged_bytes, failed_bytes;
 	u64 dir_n[N_DIRS], dir_bytes[N_DIRS];
-	u64 headers, header_bytes, store_bytes; /* headers of stores; store_bytes counts all writes of the pool */
-	u64 first_ns, last_ns;			/* first submission, last known completion */
-	double coverage;			/* share of n with a measured latency */
+	u64 headers, header_bytes; /* of stores */
+	double header_share;	   /* of the bytes written by the pool */
+	u64 first_ns, last_ns;	   /* first submission, last known completion */
+	double coverage;	   /* share of n with a measured latency */
 };
 
 struct measure_lat {
@@ -145,6 +138,46 @@ struct measure_lat {
 
 enum qd1_verdict { QD1_UNKNOWN, QD1_SERIAL, QD1_SUSPICIOUS, QD1_PIPELINED };
 
+/* What keeps the commands of one direction from overlapping more than they do. */
+enum qd_class {
+	QD_UNKNOWN,
+	QD_WITHIN,    /* serial within an object: each command waits for the one before */
+	QD_ACROSS,    /* serial across objects: depth inside, but one object at a time */
+	QD_DRAINS,    /* the queue runs empty before the next batch is submitted */
+	QD_TURNS,     /* threads take turns: several of them, one command at a time */
+	QD_DEVICE,    /* the queue is deep and the device does not get faster by it */
+	QD_PIPELINED, /* none of these */
+	N_QD_CLASSES
+};
+
+/*
+ * How the commands of one direction share the time: the evidence for a class.
+ * An object is open from its first submission to its last completion.  A pause
+ * is time with nothing at all in flight although there was work for this
+ * direction: within an open object, or between objects, while an operation of
+ * the application runs.  Where no operations are known, a pause counts when it
+ * is no longer than the device was busy before it.
+ */
+struct measure_flow {
+	u64 n;				  /* commands with a known duration, or in flight to the end */
+	u64 depth_max, busy_ns, multi_ns; /* time with >= 1, and with >= 2 in flight */
+	double busy_depth;
+	u64 pauses_within, pause_within_ns;
+	u64 pauses_between, pause_between_ns;
+	u64 objects, objects_max, open_ns, open_one_ns; /* time with >= 1, and with exactly 1 open object */
+	double objects_mean;				/* while any is open */
+	u64 threads, thread_switches;			/* submissions by another thread than the one before */
+	u64 thread_multi_ns;				/* time with commands of >= 2 threads in flight */
+	/*
+	 * Latency of commands of the most frequent size: of all, and of those
+	 * that found the fewest others in flight on their device.  The second
+	 * is what the device needs when it is not waited for.
+	 */
+	u64 size_bytes;
+	struct dist at_size, at_floor;
+	u64 floor_depth; /* others in flight when those were submitted */
+};
+
 /*
  * Does the application wait for each command before it submits the next?
  * From the gaps between successive submissions of one operation (with at
@@ -152,24 +185,33 @@ enum qd1_verdict { QD1_UNKNOWN, QD1_SERIAL, QD1_SUSPICIOUS, QD1_PIPELINED };
  * application made it (ts_ns - wait_ns), not when the device took it.
  */
 struct measure_qd1 {
-	u64 ops; /* operations looked at */
+	u64 ops, serial_ops; /* operations looked at, and those that are serial on their own */
 	struct dist gap;
-	struct dist service;   /* latency of commands of this direction; .p25 is the floor that gaps are held against */
-	u64 long_gaps;	       /* gaps of at least half the floor */
-	double in_flight;      /* time-weighted mean within one operation, from first submission to last completion */
-	double busy_in_flight; /* the same while at least one is in flight */
-	u64 waited_ns;	       /* sum(gaps) - sum(service of the command before each); 0 when negative */
-	u64 gap_ns;	       /* sum(gaps) of which waited_ns is a part */
-	u64 followed_by_own;   /* submissions followed by one of the same operation */
-	u64 followed;	       /* submissions followed by any */
+	struct dist service; /* latency of commands of this direction; .p25 is the floor that gaps are held against */
+	u64 long_gaps;	     /* gaps of at least half the floor */
+	double long_gap_share;
+	double in_flight;	/* time-weighted mean within one operation, from first submission to last completion */
+	double busy_in_flight;	/* the same while at least one is in flight */
+	u64 gap_ns, service_ns; /* sum(gaps), and sum(service of the command before each) */
+	u64 waited_ns;		/* gap_ns - service_ns; 0 when negative */
+	u64 span_ns; /* of the operations, from first submission to last completion, of which that is a part */
+	double waited_share;
+	u64 followed_by_own; /* submissions followed by one of the same operation */
+	u64 followed;	     /* submissions followed by any */
+	double own_share;
 	enum qd1_verdict verdict;
+	bool serial; /* the verdict is one of the two QD~1 */
+	struct measure_flow flow;
+	enum qd_class class;
+	u64 lost_ns, lost_of_ns; /* what the class costs, and of how much time */
+	double lost_share;
 };
 
 struct measure_depth {
 	u64 n; /* commands with a known duration, or in flight to the end */
 	u64 max;
 	u64 span_ns, busy_ns, le1_ns; /* all, with >= 1 in flight, with <= 1 in flight */
-	double mean, busy_mean;
+	double mean, busy_mean, le1_share;
 };
 
 struct measure_batches {
@@ -178,10 +220,11 @@ struct measure_batches {
 };
 
 struct measure_objects {
-	u32 name; /* store, load, delete, ... */
-	u64 n;	  /* without an error */
+	u32 name;     /* store, load, delete, ... */
+	u64 n;	      /* without an error, with a duration or commands */
+	u64 instants; /* without an error, and with neither */
 	u64 failed, failed_with_cmds;
-	u64 bytes;
+	u64 bytes; /* of n */
 	u64 with_cmds, commands;
 	struct dist span, size;
 	struct dist presubmit;	  /* start to first command; only records that have a start */
@@ -190,21 +233,77 @@ struct measure_objects {
 	double eff_mbs_p50; /* bytes / span */
 };
 
+/* Why the last shard was later than the first; the four add up to how much later. */
+enum barrier_cause {
+	CAUSE_START,  /* its operation began later */
+	CAUSE_QUEUE,  /* longer from begin to first command */
+	CAUSE_DEVICE, /* longer with commands in flight */
+	CAUSE_HOST,   /* longer between and behind its commands */
+	N_CAUSES
+};
+
+struct measure_shard {
+	u32 op; /* one operation of it: its key names the shard */
+	u64 n, last;
+	u64 cause[N_CAUSES]; /* of the times that it was last: the largest part */
+};
+
 struct measure_barrier {
-	u64 shards, n;
+	u64 shards;
+	u64 n, partial; /* chunks moved by all shards, and by some only */
 	struct dist gap;
+	u64 cause_n[N_CAUSES];
+	s64 cause_ns[N_CAUSES];	     /* sums, parts of gap.sum; negative where the last one was quicker */
+	struct measure_shard *shard; /* by how often they were last */
+	u32 n_shards;
 };
 
 struct measure_space {
 	u64 writes, reused, sequential;
+	double sequential_share;
+};
+
+/*
+ * Where the time of a serving span goes: every nanosecond is in the first of
+ * these that is true of it, so the parts add up to the span.  Its objects are
+ * the loads that run in it, or the stores when it has no load; a span that
+ * overlaps another one sees that one's objects, too.
+ */
+enum request_part {
+	PART_DEVICE,	  /* a command of its objects is in flight */
+	PART_GAPS,	  /* none is: between first submission and last completion of an object */
+	PART_WAIT,	  /* an object has begun and not submitted a command yet */
+	PART_TAIL,	  /* an object has its last completion and has not ended */
+	PART_UNEXPLAINED, /* no object runs */
+	N_PARTS
+};
+
+struct measure_request {
+	u32 span; /* row of m->serving */
+	u64 ns, part[N_PARTS];
+	u64 objects, commands, bytes; /* commands that were issued in it */
+	enum dir dir;		      /* of its objects; DIR_NONE without any */
+	bool shared;		      /* another span overlaps it */
+};
+
+/* All spans of one name. */
+struct measure_requests {
+	u32 name;
+	u64 n, shared;
+	struct dist span;
+	u64 part[N_PARTS];
 };
 
 struct measure {
+	enum percentile_method method;
 	struct health health;
 	struct measure_cmds cmd;
 	bool pool_tagged; /* figures below are of tagged commands; of all when there is no tagged one */
 	u64 pool_n, pool_bytes, pool_ok_bytes;
+	u64 pool_dir_n[N_DIRS], pool_dir_bytes[N_DIRS];
 	u64 pool_first_ns, pool_last_ns;
+	u64 wall_ns;	       /* of all commands, from first submission to last completion */
+	double throughput_gbs; /* pool_ok_bytes over that time */
 	struct measure_lat *lat;
 	u32 n_lat;
 	struct measure_qd1 qd1[N_DIRS];
@@ -217,32 +316,73 @@ struct measure {
 	u32 n_errors;
 	struct measure_barrier barrier;
 	struct measure_space space;
+	struct measure_request *request; /* the slowest first */
+	u32 n_requests;
+	struct measure_requests *serving;
+	u32 n_serving;
 };
 
 struct measure_options {
 	u64 batch_gap_ns; /* a longer gap between submissions starts a batch; 0 = 50 us */
+	enum percentile_method method;
 };
 
 /* Computes all of it.  0 or -ENOMEM; measure_free() in both cases. */
 int measure_take(struct measure *out, const struct model *m, const struct measure_options *o);
 void measure_free(struct measure *x);
 
-/* Two captures of the same work. */
-struct measure_pair {
-	const char *name;
-	u64 n, faster, slower;
-	s64 delta_p50_ns; /* span in b minus span in a */
+/* ---- two captures of the same work ---- */
+
+/* What must be equal, within the tolerance, for times to mean anything. */
+enum ab_work {
+	WORK_OBJECTS,
+	WORK_OBJECT_BYTES,
+	WORK_CMDS,
+	WORK_CMD_BYTES,
+	WORK_LOADS,
+	WORK_STORES,
+	WORK_READ_CMDS,
+	WORK_WRITE_CMDS,
+	WORK_READ_BYTES,
+	WORK_WRITE_BYTES,
+	N_WORKS
 };
 
-struct measure_ab {
-	u64 objects[2], object_bytes[2], device_bytes[2], device_cmds[2];
-	u64 paired, only[2]; /* objects by (operation, key, n-th time), without failed ones */
-	bool comparable;     /* the same objects, and bytes within 1 % */
-	struct measure_pair *pair;
-	u32 n_pairs;
+/* The median over pairs, and between which it lies with 95 % confidence (see median_interval()). */
+struct ab_median {
+	double p50, low, high;
 };
+
+struct measure_pair {
+	const char *name; /* "load", "store" */
+	u64 n, faster, slower;
+	u64 interval_n;		   /* n, or 0: too few for an interval */
+	struct ab_median delta_ns; /* span in b minus span in a */
+	struct ab_median ratio;	   /* span in b by span in a */
+};
+
+/* A ratio of each capture with both its parts; den is 0 where it is not known. */
+struct ab_ratio {
+	const char *name, *num_name, *den_name;
+	double num[2], den[2];
+};
+
+#define N_AB_RATIOS 4
+
+struct measure_ab {
+	double tolerance; /* share */
+	u64 work[N_WORKS][2];
+	bool differs[N_WORKS];
+	u64 paired, only[2]; /* objects by (operation, shard, chunk, n-th time), without failed ones */
+	bool other_objects;  /* more of them have no partner than the tolerance allows */
+	bool comparable;
+	struct measure_pair pair[N_DIRS];
+	u32 n_pairs;
+	struct ab_ratio ratio[N_AB_RATIOS];
+};
+
+#define AB_TOLERANCE 0.01
 int measure_compare(struct measure_ab *out, const struct model *a, const struct measure *ma, const struct model *b,
-		    const struct measure *mb);
-void measure_ab_free(struct measure_ab *x);
+		    const struct measure *mb, double tolerance);
 
 #endif

@@ -36,37 +36,6 @@ void op_span(const struct model *m, u32 op, struct op_span *s)
 	s->end_ns = MAX(s->end_ns, m->cmd.ts_ns[s->last_cmd]);
 }
 
-void key_parse(struct key_parts *k, const char *key, size_t n)
-{
-	const char *at[4], *end = key + n, *p = key;
-	size_t len[4], i;
-
-	*k = (struct key_parts){};
-	for (i = 0; i < 4; i++) {
-		const char *next = p <= end ? memchr(p, '@', (size_t)(end - p)) : NULL;
-
-		if (p > end)
-			return;
-		at[i] = p;
-		len[i] = (size_t)((next ? next : end) - p);
-		p = next ? next + 1 : end + 1;
-	}
-	k->fmt = at[1];
-	k->fmt_len = len[1];
-	k->rank = at[2];
-	k->rank_len = len[2];
-	k->hash = at[3];
-	k->hash_len = len[3];
-	k->rank_is_number = k->rank_len > 0;
-	for (i = 0; i < k->rank_len; i++) {
-		u64 digit = (u64)(k->rank[i] - '0');
-
-		if (digit > 9 || __builtin_mul_overflow(k->rank_number, 10, &k->rank_number) ||
-		    __builtin_add_overflow(k->rank_number, digit, &k->rank_number))
-			k->rank_is_number = false;
-	}
-}
-
 /* Time within the span with at least one of the operation's commands in flight. */
 static bool device_time(const struct measure_work *w, u32 op, const struct op_span *s, u64 *busy)
 {
@@ -117,7 +86,7 @@ static bool figure(const struct model *m, const struct object *o, enum figure f,
 		return !s->instant;
 	case FIG_SIZE:
 		*v = m->op.bytes[o->op];
-		return true;
+		return !s->instant;
 	case FIG_PRESUBMIT:
 		if (!s->n_cmds || !(m->op.flags[o->op] & OP_HAS_START))
 			return false;
@@ -150,7 +119,7 @@ static int take(struct dist *d, const struct measure_work *w, const struct objec
 	for (i = 0; i < m->op.n; i++)
 		if (o[i].slot == slot && !m->op.error[i])
 			k += figure(m, &o[i], f, &w->scratch[k]);
-	return dist_take(d, w->scratch, k);
+	return work_dist(d, w, w->scratch, k);
 }
 
 static int one_slot(struct measure_objects *out, const struct measure_work *w, const struct object *o, u32 slot)
@@ -297,8 +266,9 @@ static int count_objects(struct measure *out, const struct measure_work *w, stru
 			continue;
 		}
 		out->objects_ok++;
-		x->n++;
-		x->bytes += m->op.bytes[i];
+		x->n += !o[i].span.instant;
+		x->instants += o[i].span.instant;
+		x->bytes += o[i].span.instant ? 0 : m->op.bytes[i];
 		x->with_cmds += o[i].span.n_cmds > 0;
 		x->commands += o[i].span.n_cmds;
 	}

@@ -7,12 +7,23 @@
 
 struct measure_work {
 	const struct model *m;
-	u8 *state;    /* enum cmd_state */
-	u8 *dir;      /* enum dir */
-	bool *pool;   /* in the pool and reached the device */
-	u64 *scratch; /* room for one number a command and an operation */
-	u64 end_ns;   /* of the capture: what is in flight lasts until here */
+	enum percentile_method method;
+	u8 *state;	     /* enum cmd_state */
+	u8 *dir;	     /* enum dir */
+	bool *pool;	     /* in the pool and reached the device */
+	u64 *scratch;	     /* room for one number a command and an operation */
+	u64 end_ns;	     /* of the capture: what is in flight lasts until here */
+	u32 op_name[N_DIRS]; /* string ids of "load" and "store" */
 };
+
+static inline enum dir work_op_dir(const struct measure_work *w, u32 op)
+{
+	u32 name = w->m->op.name[op];
+
+	if (!name)
+		return DIR_NONE;
+	return name == w->op_name[DIR_READ] ? DIR_READ : name == w->op_name[DIR_WRITE] ? DIR_WRITE : DIR_NONE;
+}
 
 /* The duration that counts for depth; false when the command has none. */
 static inline bool work_interval(const struct measure_work *w, u32 i, u64 *end)
@@ -26,9 +37,55 @@ static inline bool work_interval(const struct measure_work *w, u32 i, u64 *end)
 	return true;
 }
 
+static inline int work_dist(struct dist *d, const struct measure_work *w, u64 *v, size_t n)
+{
+	return dist_take_by(d, v, n, w->method);
+}
+
+static inline double share(u64 part, u64 whole)
+{
+	return whole ? (double)part / (double)whole : 0;
+}
+
+/* Time that intervals cover, by adding them, settling, and asking. */
+struct interval {
+	u64 from, to, before; /* covered before it */
+};
+struct cover {
+	struct interval *v; /* to be freed */
+	size_t n, cap;
+};
+int cover_add(struct cover *c, u64 from, u64 to);
+void cover_settle(struct cover *c);
+u64 cover_of(const struct cover *c, u64 from, u64 to);
+
+/* The commands of one operation, or of one trace id that has no operation. */
+struct work_group {
+	u64 first_ns;  /* submission of the first */
+	u64 issued_ns; /* issue of the first */
+	u64 last_ns;   /* submission of the one before, and in the end of the last */
+	u64 last_lat;  /* of the command before, NO_LAT unknown */
+	u64 last_end, busy_until;
+	u64 flight_ns, busy_ns;
+	u32 n, timed; /* commands, and those with a duration */
+	u32 seen, begun, ended;
+	u8 dir; /* of its first command */
+};
+
+struct work_groups {
+	struct work_group *g;
+	u32 *of;    /* group of each command, NONE = in no group */
+	u32 *order; /* the commands as the application submitted them, NULL = as they are */
+	u32 n;
+};
+
 int measure_qd1(struct measure *out, const struct measure_work *w);
-int measure_depth(struct measure *out, const struct measure_work *w);
+/* How commands overlap: depth over all, and the evidence of each direction. */
+int measure_flow(struct measure *out, const struct measure_work *w, struct work_groups *gs);
+/* From verdict and evidence; what it costs. */
+void classify(struct measure_qd1 *q);
 int measure_objects(struct measure *out, const struct measure_work *w);
 int measure_barrier(struct measure *out, const struct measure_work *w);
+int measure_requests(struct measure *out, const struct measure_work *w);
 
 #endif

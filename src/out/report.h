@@ -9,6 +9,9 @@
 /* Version of the JSON layout: additions keep it, changes raise it. */
 #define REPORT_SCHEMA 1
 
+/* So many of the slowest requests are listed one by one. */
+#define REPORT_SLOWEST 10
+
 struct report_arm {
 	const char *label;
 	const struct model *m;
@@ -21,6 +24,15 @@ void report_text(struct buf *out, const struct report_arm *arms, u32 n);
 
 /* { "LABEL": { ... }, ... } with times in nanoseconds. */
 void report_json(struct buf *out, const struct report_arm *arms, u32 n);
+
+/* One figure a line: label,metric,op,stat,value,n,unit. */
+void report_csv(struct buf *out, const struct report_arm *arms, u32 n);
+
+/* Prometheus text, times in seconds. */
+void report_prom(struct buf *out, const struct report_arm *arms, u32 n);
+
+/* The JSON Schema of report_json(), with a list of all metrics. */
+void report_schema(struct buf *out);
 
 /* True when the exit status is EXIT_INCOMPLETE: losses, damage, a cut end, or nothing in the capture. */
 bool report_incomplete(const struct measure *x);
@@ -37,6 +49,19 @@ void report_warnings(struct report_warnings *out, const struct model *m, const s
 /* The outcome in one sentence: QD~1 or pipelined, or what is missing. */
 void report_verdict(struct buf *out, const struct model *m, const struct measure *x);
 const char *report_qd1_word(enum qd1_verdict v);
+/* "serial within an object", and "serial-within-object" for programs. */
+const char *report_class_word(enum qd_class c);
+const char *report_class_id(enum qd_class c);
+/* The evidence for the class in one sentence, without a full stop; nothing for QD_UNKNOWN. */
+void report_class_why(struct buf *out, const struct measure_qd1 *q);
+
+/* "device", "gaps", ...: names of parts of a request, causes of a barrier, kinds of work. */
+const char *report_part_name(enum request_part p);
+const char *report_cause_name(enum barrier_cause c);
+const char *report_work_name(enum ab_work w);
+
+/* "trace id", "none": how commands found their objects. */
+const char *report_join_name(const struct model *m);
 
 /* "load 9, store 9", sorted by name; "-" without operations */
 void report_op_counts(struct buf *out, const struct model *m);

@@ -152,6 +152,129 @@ const char *report_qd1_word(enum qd1_verdict v)
 	}
 }
 
+const char *report_join_name(const struct model *m)
+{
+	return join_name(m->join);
+}
+
+static const struct {
+	const char *word, *id;
+} classes[N_QD_CLASSES] = {
+	[QD_UNKNOWN] = { "unknown", "unknown" },
+	[QD_WITHIN] = { "serial within an object", "serial-within-object" },
+	[QD_ACROSS] = { "serial across objects", "serial-across-objects" },
+	[QD_DRAINS] = { "drains between batches", "drains-between-batches" },
+	[QD_TURNS] = { "threads take turns", "threads-take-turns" },
+	[QD_DEVICE] = { "device-bound", "device-bound" },
+	[QD_PIPELINED] = { "pipelined", "pipelined" },
+};
+
+const char *report_class_word(enum qd_class c)
+{
+	return classes[c].word;
+}
+
+const char *report_class_id(enum qd_class c)
+{
+	return classes[c].id;
+}
+
+const char *report_part_name(enum request_part p)
+{
+	static const char *const names[N_PARTS] = {
+		[PART_DEVICE] = "device",	    [PART_GAPS] = "gaps", [PART_WAIT] = "wait", [PART_TAIL] = "tail",
+		[PART_UNEXPLAINED] = "unexplained",
+	};
+
+	return names[p];
+}
+
+const char *report_cause_name(enum barrier_cause c)
+{
+	static const char *const names[N_CAUSES] = {
+		[CAUSE_START] = "start",
+		[CAUSE_QUEUE] = "queue",
+		[CAUSE_DEVICE] = "device",
+		[CAUSE_HOST] = "host",
+	};
+
+	return names[c];
+}
+
+const char *report_work_name(enum ab_work w)
+{
+	static const char *const names[N_WORKS] = {
+		[WORK_OBJECTS] = "objects",
+		[WORK_OBJECT_BYTES] = "object_bytes",
+		[WORK_CMDS] = "commands",
+		[WORK_CMD_BYTES] = "command_bytes",
+		[WORK_LOADS] = "loads",
+		[WORK_STORES] = "stores",
+		[WORK_READ_CMDS] = "read_commands",
+		[WORK_WRITE_CMDS] = "write_commands",
+		[WORK_READ_BYTES] = "read_bytes",
+		[WORK_WRITE_BYTES] = "write_bytes",
+	};
+
+	return names[w];
+}
+
+static void serial_why(struct buf *out, const struct measure_qd1 *q)
+{
+	if (q->service.p25)
+		buf_printf(out, "gaps are %.1f times the service", (double)q->gap.p50 / (double)q->service.p25);
+	else
+		buf_lit(out, "gaps are long");
+	if (q->flow.objects_mean >= 1.05)
+		buf_printf(out, ", %.1f objects at a time", q->flow.objects_mean);
+}
+
+static void device_why(struct buf *out, const struct measure_flow *f)
+{
+	buf_printf(out, "%.1f in flight, and the latency p50 of ", f->busy_depth);
+	report_ns(out, f->at_size.p50);
+	buf_printf(out, " is %.1f times the ", (double)f->at_size.p50 / (double)MAX(f->at_floor.p50, 1ull));
+	report_ns(out, f->at_floor.p50);
+	buf_printf(out, " of those that found %llu before them (n %llu)", ULL(f->floor_depth), ULL(f->at_floor.n));
+}
+
+void report_class_why(struct buf *out, const struct measure_qd1 *q)
+{
+	const struct measure_flow *f = &q->flow;
+	u64 pauses = f->pauses_within + f->pauses_between;
+	u64 paused = f->pause_within_ns + f->pause_between_ns;
+
+	switch (q->class) {
+	case QD_WITHIN:
+		buf_lit(out, "each command waits for the one before: ");
+		serial_why(out, q);
+		break;
+	case QD_TURNS:
+		buf_printf(out,
+			   "%llu threads, of which commands overlap for %.1f %% of the busy time: ", ULL(f->threads),
+			   percent(f->thread_multi_ns, f->busy_ns));
+		serial_why(out, q);
+		break;
+	case QD_ACROSS:
+		buf_printf(out, "one object at a time for %.1f %% of the time, with %.1f in flight inside",
+			   percent(f->open_one_ns, f->open_ns), f->busy_depth);
+		break;
+	case QD_DRAINS:
+		buf_printf(out, "the queue ran empty %llu time%s, for %.1f %% of the time with work", ULL(pauses),
+			   S(pauses), percent(paused, paused + f->busy_ns));
+		break;
+	case QD_DEVICE:
+		device_why(out, f);
+		break;
+	case QD_PIPELINED:
+		buf_printf(out, "%.1f in flight while busy, empty for %.1f %% of the time with work", f->busy_depth,
+			   percent(paused, paused + f->busy_ns));
+		break;
+	default:
+		break;
+	}
+}
+
 static void device_only(struct buf *out, const struct measure *x)
 {
 	buf_printf(out, "device only: %llu command%s, ", ULL(x->cmd.n), S(x->cmd.n));

@@ -31,7 +31,7 @@ like "$text" '^verdict: loads QD~1 \(serialized\); no semantic trace' 'the verdi
 like "$text" 'p50 83\.0 us' 'the gap between submissions'
 like "$text" 'device needs 16\.0 us' 'the service time'
 like "$text" 'in flight of one object: 0\.19' 'the mean in flight'
-like "$text" 'time lost by waiting: 10\.7 ms, 80\.7 %' 'what it costs'
+like "$text" 'time lost by waiting: 10\.7 ms, 80\.6 % of the time that they take' 'what it costs'
 like "$text" 'queue depth: mean 0\.19, 1\.00 while busy .*max 1$' 'the depth over all'
 "$KVIO" report --json "$tmp/serial.jsonl" >"$tmp/json"
 is "$(json "$tmp/json" 'do { $a = $j->{capture}; "$a->{qd1}{load}{verdict} $a->{qd1}{load}{gap_p50} $a->{qd1}{load}{service_p25} $a->{qd}{max} $a->{commands}{n} $a->{schema_version} $a->{percentile}" }')" \
@@ -47,7 +47,7 @@ report $D/batched/sem.jsonl $D/batched/ebpf.jsonl
 like "$text" '^verdict: loads pipelined, stores pipelined$' 'batched: pipelined'
 like "$text" 'queue depth: .*max 27$' 'batched: depth'
 report $D/tp4/sem.jsonl $D/tp4/ebpf.jsonl
-like "$text" 'last of 4 shards is ready 55\.0 us after the first' 'tp4: the wait for the slowest shard'
+like "$text" '^shards: last of 4 is ready 55\.0 us after the first' 'tp4: the wait for the slowest shard'
 report $D/eagain/sem.jsonl $D/eagain/ebpf.jsonl
 like "$text" '^commands: 102 \(102 tagged' 'eagain: 102 commands, not 142 lines'
 like "$text" '40 attempts re-issued' 'eagain: the other 40 are attempts'
@@ -55,6 +55,21 @@ report $D/dup-trace-id/sem.jsonl $D/dup-trace-id/ebpf.jsonl
 like "$text" 'p95 4\.40 us' 'dup-trace-id: no gap from one use of an id to the next'
 report $D/tpmon/ebpf.jsonl
 like "$text" 'read +165 +110 us .* 219 us' 'tpmon: latencies of tracepoint captures'
+
+# --- what keeps commands from overlapping, and where requests wait ---
+like "$("$KVIO" report "$tmp/serial.jsonl")" '^  loads   QD~1 \(serialized\): serial within an object$' 'the class of the queue'
+report $D/batched/sem.jsonl $D/batched/ebpf.jsonl $D/batched/serving.jsonl
+like "$text" '^  loads   pipelined: drains between batches$' 'batched: the queue drains'
+like "$text" 'the queue ran empty 3 times, for 28\.0 % of the time with work' 'batched: the evidence'
+like "$text" '^          time lost by waiting: 338 us, 28\.0 % of the time with work$' 'batched: what it costs'
+like "$text" '^  load_ttft +2 +5\.35 ms +5\.4 +0\.0 +1\.7 +0\.6 +92\.3$' 'batched: where requests spend their time'
+like "$text" '^  r0 +5\.35 ms +579 us +0 ns +184 us +60\.0 us +4\.52 ms +6$' 'batched: and the slowest of them'
+"$KVIO" report --json $D/qd1/sem.jsonl $D/qd1/ebpf.jsonl $D/qd1/serving.jsonl >"$tmp/json"
+is "$(json "$tmp/json" 'do { my $bad = 0; for my $r (@{ $j->{capture}{slowest_requests} }, values %{ $j->{capture}{serving} }) { my $sum = 0; $sum += $r->{"${_}_ns"} for qw(wait gaps device tail unexplained); $bad++ if $sum != ($r->{ns} // $r->{sum_ns}) } $bad . " of " . @{ $j->{capture}{slowest_requests} } }')" \
+	'0 of 4' 'the parts of each request add up to it'
+report $D/tp4/sem.jsonl $D/tp4/ebpf.jsonl
+like "$text" '^ +70\.0 %: its commands took longer +\(80\.3 % of the wait\)$' 'tp4: why the last shard is late'
+like "$text" '^        last: bf16-3 40 %, bf16-1 30 %, bf16-2 30 %$' 'tp4: and which one it is'
 
 # --- what is wrong with a capture comes first ---
 report $D/missing-cmp/sem.jsonl $D/missing-cmp/ebpf.jsonl
@@ -80,13 +95,22 @@ report "$tmp/nothing.jsonl"
 is $status 3 'nothing at all: status 3'
 like "$text" '^verdict: nothing recorded' 'and says so'
 
+# --- edited files ---
+{ printf '\357\273\277'; sed 's/$/\r/' $D/qd1/sem.jsonl; } >"$tmp/sem.jsonl"
+{ printf '\357\273\277'; sed 's/$/\r/' $D/qd1/ebpf.jsonl; } >"$tmp/ebpf.jsonl"
+"$KVIO" report "$tmp/sem.jsonl" "$tmp/ebpf.jsonl" >"$tmp/edited"
+"$KVIO" report $D/qd1/sem.jsonl $D/qd1/ebpf.jsonl >"$tmp/plain"
+ok 'a byte order mark and CRLF change no figure' cmp -s "$tmp/edited" "$tmp/plain"
+
 # --- layout ---
 for f in $D/*/sem.jsonl; do
 	d=${f%/sem.jsonl}
 	[ -f "$d/ebpf.jsonl" ] || continue
-	report "$d/sem.jsonl" "$d/ebpf.jsonl"
-	[ "$(echo "$text" | awk 'length > 79' | wc -l)" -eq 0 ] || echo "$d: $text" | awk 'length > 79'
+	report "$d/sem.jsonl" "$d/ebpf.jsonl" --arm "qd1=$D/qd1/sem.jsonl,$D/qd1/ebpf.jsonl,$D/qd1/serving.jsonl"
+	echo "$text" | awk -v d="$d" 'length > 79 { print d ": " $0 }'
 done >"$tmp/wide"
+"$KVIO" report --help | awk 'length > 79' >>"$tmp/wide"
+"$KVIO" schema --help | awk 'length > 79' >>"$tmp/wide"
 is "$(cat "$tmp/wide")" '' 'all lines are under 80 columns'
 printf '{"trace_id":1,"op":"lo\\u001b[31mad","key":"k","bytes":1,"ts_start":1.0,"ts":1.5,"error":"bad\\u0007\\u009b thing"}\n' >"$tmp/hostile.jsonl"
 report "$tmp/hostile.jsonl" --label "$(printf 'a\033[2Jb')"
@@ -109,14 +133,73 @@ report --arm one=$D/qd1/sem.jsonl,$D/qd1/ebpf.jsonl --arm two=$D/batched/sem.jso
 is $status 0 'two captures: status 0'
 like "$text" '^===== two against one =====$' 'the first one is the base'
 like "$text" '^comparable: ' 'equal work is comparable'
-like "$text" 'load  of the same object: p50 .* less \(9 faster, 0 slower\)' 'each object is held against itself'
+like "$text" 'load  of the same object \(n 9\): p50 .* less, x0\.5[0-9]+ \(9 faster, 0 slower\)' 'each object is held against itself'
 report $D/qd1/sem.jsonl $D/qd1/ebpf.jsonl --arm less=$D/truncated/sem.jsonl,$D/truncated/ebpf.jsonl
 is $status 3 'one of them is incomplete: status 3'
 like "$text" '^NOT COMPARABLE: ' 'unequal work is not comparable'
 like "$text" 'objects +18 +10 +-44\.4 %' 'the difference is listed'
 "$KVIO" report --json --arm one=$D/qd1/sem.jsonl,$D/qd1/ebpf.jsonl --arm two=$D/batched/sem.jsonl,$D/batched/ebpf.jsonl >"$tmp/json"
-is "$(json "$tmp/json" '"$j->{two}{ab}{base} $j->{two}{ab}{load}{n} " . ($j->{two}{ab}{load}{delta_p50} < 0 ? "less" : "more") . (exists $j->{one}{ab} ? " ab" : "")')" \
+is "$(json "$tmp/json" '"$j->{two}{ab}{base} $j->{two}{ab}{pairs}{load}{n} " . ($j->{two}{ab}{pairs}{load}{delta_p50} < 0 ? "less" : "more") . (exists $j->{one}{ab} ? " ab" : "")')" \
 	'one 9 less' 'and in JSON'
+
+like "$text" '^NOT COMPARABLE: this is not the same work: objects -44\.4 %, object bytes' 'the headline says in what'
+like "$text" '^! objects +18 +10 ' 'and marks it'
+report $D/qd1/sem.jsonl $D/qd1/ebpf.jsonl --arm less=$D/truncated/sem.jsonl,$D/truncated/ebpf.jsonl --tolerance 75%
+like "$text" '^comparable: the same objects, commands and bytes within 75 %$' 'the tolerance is stated'
+report --arm one=$D/qd1/sem.jsonl,$D/qd1/ebpf.jsonl --arm two=$D/batched/sem.jsonl,$D/batched/ebpf.jsonl
+like "$text" '95 % interval -359 us to -325 us, x0\.50[0-9] to x0\.54[0-9]$' 'the median has an interval'
+like "$text" 'write_amplification: 1\.004 \(9474048 / 9437184\) -> 1\.004' 'a ratio is shown with both its parts'
+"$KVIO" report --json $D/qd1/sem.jsonl $D/qd1/ebpf.jsonl --arm "empty=$tmp/nothing.jsonl" >"$tmp/json"
+is "$(json "$tmp/json" 'do { my $a = $j->{empty}{ab}; join " ", $a->{comparable} ? "same" : "not", scalar(keys %{ $a->{pairs} }), defined $a->{times}{load_gap_p50}{change} ? "number" : "null", defined $a->{ratios}{read_amplification}{this_by_base} ? "number" : "null" }')" \
+	'not 0 null null' 'against an empty capture nothing is made up'
+
+# --- figures for programs ---
+"$KVIO" report --csv $D/qd1/sem.jsonl $D/qd1/ebpf.jsonl --label 'a,b' >"$tmp/csv"
+is "$(head -n 1 "$tmp/csv")" 'label,metric,op,stat,value,n,unit' '--csv: the columns'
+ok '--csv: a figure with its n and unit' grep -qx '"a,b",gap,load,p50,83407,63,ns' "$tmp/csv"
+report $D/qd1/sem.jsonl $D/qd1/ebpf.jsonl --prom "$tmp/kvio.prom"
+is $status 0 '--prom: status 0'
+ok '--prom: seconds, with labels' grep -qx 'kvio_gap_seconds{label="capture",op="load",stat="p50"} 8.3407e-05' "$tmp/kvio.prom"
+is "$(find "$tmp" -name 'kvio.prom*' | wc -l)" 1 '--prom: nothing is left beside it'
+is "$(umask 022 && "$KVIO" report $D/qd1/sem.jsonl --prom "$tmp/kvio.prom" -o "$tmp/out" && ls -l "$tmp/kvio.prom" | cut -c1-10)" -rw-r--r-- \
+	'--prom: others may read it'
+
+# --- thresholds ---
+gate() { # ARGUMENTS...
+	report $D/qd1/sem.jsonl $D/qd1/ebpf.jsonl "$@"
+}
+gate --fail-if 'load.gap_p50_us>50' --fail-if 'loss.dropped>0' --fail-if 'store.span_p99_ms > 0.5'
+is $status 1 'a threshold that is true: status 1'
+like "$text" '^kvio report: capture: load\.gap_p50_us is 83\.407, which is > 50$' 'it says which, with both numbers'
+like "$text" '^kvio report: capture: store\.span_p99_ms is 0\.84[0-9]+, which is > 0\.5$' 'all of them'
+like "$text" '^verdict: loads' 'and the report is there'
+gate --fail-if 'load.gap_p50_us>90' --fail-if 'all.throughput_gbs<0.5'
+is $status 0 'thresholds that are not: status 0'
+gate --fail-if 'shards.barrier_p50_us>1'
+is $status 1 'what was not measured does not pass'
+like "$text" 'shards\.barrier_p50_us was not measured' 'and says so'
+report --arm one=$D/qd1/sem.jsonl,$D/qd1/ebpf.jsonl --arm two=$D/batched/sem.jsonl,$D/batched/ebpf.jsonl --fail-if 'load.ratio>1' --fail-if 'ab.comparable<1'
+is $status 0 'thresholds of a comparison are for the other captures only'
+report --arm one=$D/qd1/sem.jsonl,$D/qd1/ebpf.jsonl --arm two=$D/batched/sem.jsonl,$D/batched/ebpf.jsonl --fail-if 'load.qd1>0'
+like "$text" 'kvio report: one: load\.qd1 is 1, which is > 0' 'thresholds of a capture are for each'
+
+# --- timelines ---
+report tests/data/report/qd1.out.pftrace.gz
+is $status 3 'a timeline of the older converter has no count of losses: status 3'
+like "$text" '^===== qd1 =====$' 'its label'
+like "$text" '^  loads   QD~1 \(serialized\): serial within an object$' 'and its verdict'
+report tests/data/report/qd1.out.pftrace.gz --label other
+like "$text" '^===== other =====$' 'a label of the user'
+report tests/data/report/merge-ab.out.pftrace.gz
+like "$text" '^===== batched against ' 'a timeline of several captures is a comparison'
+report --arm a=tests/data/report/qd1.out.pftrace.gz --arm b=$D/qd1/sem.jsonl,$D/qd1/ebpf.jsonl
+like "$text" '^comparable: ' 'a timeline against a capture'
+
+# --- parts ---
+report $D/qd1/sem.jsonl $D/qd1/ebpf.jsonl --trace-id 3-5
+like "$text" '^commands: 27 ' '--trace-id'
+report $D/kv-key/sem.jsonl $D/kv-key/ebpf.jsonl --join none
+like "$text" 'not joined' '--join none'
 
 # --- how it fails ---
 fails() { # STATUS PATTERN DESCRIPTION ARGUMENTS...
@@ -132,10 +215,29 @@ fails 2 'is not LABEL=FILE' 'an arm without a label' --arm $D/qd1/sem.jsonl
 fails 2 'is not LABEL=FILE' 'an arm without a file' --arm a=
 fails 1 'cannot read .*missing' 'a missing file' "$tmp/missing"
 fails 1 'this is no capture' 'a file of another kind' tests/tap.sh
+fails 2 "no metric 'load.gapp_p50_us', did you mean 'load.gap_p50_us'" 'an unknown metric' $D/qd1/sem.jsonl --fail-if 'load.gapp_p50_us>5'
+fails 2 'is not METRIC>NUMBER' 'a threshold without a number' $D/qd1/sem.jsonl --fail-if 'load.gap_p50_us>'
+fails 2 'is not METRIC>NUMBER' 'a threshold without a comparison' $D/qd1/sem.jsonl --fail-if 'load.gap_p50_us'
+fails 2 'is no per cent' 'a wrong tolerance' $D/qd1/sem.jsonl --tolerance 101
+fails 2 'is not A or A-B' 'wrong ids' $D/qd1/sem.jsonl --trace-id 5-3
+fails 2 'is not A,B in seconds' 'a wrong window' $D/qd1/sem.jsonl --time-range x
+fails 2 'do not go together' 'two formats' $D/qd1/sem.jsonl --json --csv
+fails 2 'name it alone' 'a timeline and a capture as one' $D/qd1/sem.jsonl tests/data/report/qd1.out.pftrace.gz
+fails 1 'has 3 captures' 'a timeline of several as one' --arm x=tests/data/report/merge-ab.out.pftrace.gz
+fails 1 'cannot write' '--prom into a missing directory' $D/qd1/sem.jsonl --prom "$tmp/none/x.prom"
 fails 1 'cannot write' 'a missing directory' $D/qd1/sem.jsonl -o "$tmp/none/x"
 if [ -w /dev/full ]; then
 	"$KVIO" report $D/qd1/sem.jsonl $D/qd1/ebpf.jsonl >/dev/full 2>"$tmp/err"
 	is $? 1 'a full disk is an error'
 fi
+
+# --- the schema ---
+"$KVIO" schema report >"$tmp/schema"
+is $? 0 'schema report: status 0'
+is "$(json "$tmp/schema" '$j->{version}')" 1 'schema report: its version'
+like "$(json "$tmp/schema" 'join "\n", map { "$_->{metric} $_->{unit}" } @{ $j->{metrics} }')" '^gap ns$' 'schema report: the metrics'
+"$KVIO" schema >"$tmp/out" 2>&1
+is $? 2 'schema of nothing: status 2'
+like "$("$KVIO" schema raport 2>&1)" "no format 'raport'" 'schema of something else'
 
 done_testing
