@@ -23,7 +23,7 @@ WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-mis
 	-Wvla -Wformat=2 -Wno-format-nonliteral $(if $(filter 1,$(W)),-Werror)
 comma := ,
 SANFLAGS := $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
-ALL_CFLAGS = -std=gnu11 $(WARN) -Isrc -I$(O) -D_GNU_SOURCE -DKVIO_BPF=$(BPF) $(SANFLAGS) $(PKG_CFLAGS) $(CFLAGS)
+ALL_CFLAGS = -std=gnu11 -pthread $(WARN) -Isrc -I$(O) -D_GNU_SOURCE -DKVIO_BPF=$(BPF) $(SANFLAGS) $(PKG_CFLAGS) $(CFLAGS)
 
 bpf_src := $(if $(filter 0,$(BPF)),,$(wildcard src/trace/*.bpf.c))
 skel := $(bpf_src:src/%.bpf.c=$(O)/%.skel.h)
@@ -104,7 +104,7 @@ test: deps
 check:
 	@scripts/check
 bench: all $(bench_bin)
-	@scripts/bench
+	@B=$(B) scripts/bench
 fuzz:
 	@scripts/fuzz long
 

@@ -64,14 +64,22 @@ static void take_end(struct account *a, const struct item *it)
 	a->doc = json_incref((json_t *)it->doc);
 }
 
+static u64 hash_identity(u64 ts_ns, u64 user_data, u32 dev, u16 hwq, u16 cid)
+{
+	return hash_u64(ts_ns ^ hash_u64(user_data ^ hash_u64((u64)dev << 32 | (u32)hwq << 16 | cid)));
+}
+
 static u64 identity(const struct item *it)
 {
-	const struct ev_nvme *c = &it->record->nvme;
-	const struct jsonl_cmd *l = it->record ? NULL : &it->rec->cmd;
+	const struct ev_nvme *c;
+	const struct jsonl_cmd *l;
 
-	if (l)
-		return hash_u64(l->ts_ns ^ hash_u64(l->user_data ^ hash_u64((u64)l->dev << 32 | (u32)l->hwq << 16 | l->cid)));
-	return hash_u64(c->ts_ns ^ hash_u64(c->user_data ^ hash_u64((u64)c->dev << 32 | (u32)c->hwq << 16 | c->cid)));
+	if (it->record) {
+		c = &it->record->nvme;
+		return hash_identity(c->ts_ns, c->user_data, c->dev, c->hwq, c->cid);
+	}
+	l = &it->rec->cmd;
+	return hash_identity(l->ts_ns, l->user_data, l->dev, l->hwq, l->cid);
 }
 
 /* Of a command that never completes, snapshots are all there is. */

@@ -262,8 +262,10 @@ int csv_open(struct csv_reader **out, struct slice header, u64 *spare)
 	int n;
 	u32 i;
 
-	if (!r)
+	if (!r || !buf_room(&r->cells, 1)) {
+		free(r);
 		return -ENOMEM;
+	}
 	if (header.n && header.p[header.n - 1] == '\r')
 		header.n--;
 	n = split(r, header.p, header.n);

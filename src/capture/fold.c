@@ -27,8 +27,6 @@ struct fold {
 	struct names *names;
 	struct strpool *disks;
 	struct halves *halves;
-	struct jsonl_reader *reader; /* of a command's line that has to be read again */
-	struct jsonl_rec rec;
 	struct told told;
 	struct made out[MAX_OUT];
 	u32 n_out, taken;
@@ -44,8 +42,7 @@ struct fold *fold_new(enum fold_mode mode, struct names *names, struct strpool *
 	f->names = names;
 	f->disks = disks;
 	f->halves = halves_new(MAX_WAITING);
-	f->reader = jsonl_reader_new();
-	if (f->halves && f->reader)
+	if (f->halves)
 		return f;
 	fold_free(f);
 	return NULL;
@@ -66,7 +63,6 @@ void fold_free(struct fold *f)
 		return;
 	drop_results(f);
 	halves_free(f->halves);
-	jsonl_reader_free(f->reader);
 	told_free(&f->told);
 	free(f);
 }
@@ -148,7 +144,7 @@ static bool exact_bytes(const struct item *line, const char *key, struct slice s
 	for (i = 0; i < s.n && (u8)s.p[i] < 0x80; i++)
 		;
 	if (i == s.n) {
-		if (s.n <= max)
+		if (s.n && s.n <= max)
 			memcpy(out, s.p, s.n);
 		return s.n <= max;
 	}
@@ -279,35 +275,25 @@ static int fold_whole(struct fold *f, const struct item *line, const struct json
 }
 
 /* The item of a command that waited. */
-static int waiting_item(struct fold *f, const struct waiting *w, struct item *it)
+static struct item waiting_item(struct fold *f, const struct waiting *w)
 {
-	const struct jsonl_rec *rec = &w->rec;
-	int ret;
-
-	if (w->again) {
-		ret = jsonl_read(f->reader, w->line.p, w->line.n, &f->rec);
-		if (ret)
-			return ret;
-		rec = &f->rec;
-	}
-	*it = (struct item){ .kind = rec->cmd.has & HAS_KEY ? ITEM_NVME_KV : ITEM_NVME,
-			     .start_ns = rec->cmd.ts_ns,
-			     .at_ns = rec->cmd.ts_ns,
-			     .line = { w->line.p, w->line.n },
-			     .rec = rec,
-			     .names = f->names };
-	return 0;
+	return (struct item){ .kind = w->rec.cmd.has & HAS_KEY ? ITEM_NVME_KV : ITEM_NVME,
+			      .start_ns = w->rec.cmd.ts_ns,
+			      .at_ns = w->rec.cmd.ts_ns,
+			      .line = w->line,
+			      .rec = &w->rec,
+			      .names = f->names };
 }
 
-static int give_up_oldest(struct fold *f)
+static void give_up_oldest(struct fold *f)
 {
 	struct waiting *w = halves_take_oldest(f->halves);
 	struct item it;
-	int ret = w ? waiting_item(f, w, &it) : 0;
 
-	if (w && !ret)
-		add_line(f, &it);
-	return ret;
+	if (!w)
+		return;
+	it = waiting_item(f, w);
+	add_line(f, &it);
 }
 
 static int put_command(struct fold *f, const struct item *line)
@@ -322,7 +308,9 @@ static int put_command(struct fold *f, const struct item *line)
 		return 0;
 	}
 	ret = halves_put_line(f->halves, &half, line->line, line->rec);
-	return !ret && halves_full(f->halves) ? give_up_oldest(f) : ret;
+	if (!ret && halves_full(f->halves))
+		give_up_oldest(f);
+	return ret;
 }
 
 static int put_completion(struct fold *f, const struct item *line)
@@ -331,7 +319,6 @@ static int put_completion(struct fold *f, const struct item *line)
 	struct waiting *w = NULL;
 	struct half half;
 	struct item it;
-	int ret;
 
 	if (half_of_cmp(p, &half))
 		w = halves_take(f->halves, &half);
@@ -339,9 +326,7 @@ static int put_completion(struct fold *f, const struct item *line)
 		add_line(f, line);
 		return 0;
 	}
-	ret = waiting_item(f, w, &it);
-	if (ret)
-		return ret;
+	it = waiting_item(f, w);
 	it.at_ns = line->at_ns;
 	it.completion = line->line;
 	if (f->mode == FOLD_RECORDS)
@@ -413,17 +398,15 @@ void fold_end(struct fold *f)
 	f->ended = true;
 }
 
-int fold_take(struct fold *f, struct item *out)
+bool fold_take(struct fold *f, struct item *out)
 {
-	int ret = 0;
-
 	if (f->taken == f->n_out) {
 		drop_results(f);
 		if (f->ended)
-			ret = give_up_oldest(f);
+			give_up_oldest(f);
 	}
-	if (ret || f->taken == f->n_out)
-		return ret;
+	if (f->taken == f->n_out)
+		return false;
 	*out = f->out[f->taken++].it;
-	return 1;
+	return true;
 }

@@ -33,8 +33,8 @@ void fold_free(struct fold *f);
 int fold_put(struct fold *f, const struct item *line);
 /* No more lines come: what still waits comes out. */
 void fold_end(struct fold *f);
-/* The next of what came of the lines: 1, 0 when there is none (yet), -errno. */
-int fold_take(struct fold *f, struct item *out);
+/* The next of what came of the lines; false when there is none (yet). */
+bool fold_take(struct fold *f, struct item *out);
 
 /* The record of a "task", "disk", "loss", "clock_anchor" or "cq_overflow" line.  False when it cannot hold the line. */
 bool fold_line_record(const struct item *line, struct names *names, union event *e);

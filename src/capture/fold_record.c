@@ -58,8 +58,12 @@ void fold_command(union event *e, const struct jsonl_cmd *c, const struct jsonl_
 		.opcode = c->opcode,
 		.attempts = c->attempts,
 		.status = p && (p->has & HAS_STATUS) ? p->status : 0,
-		.hwq = !queue ? UINT16_MAX : c->has & HAS_QUEUE ? c->hwq : p->hwq,
-		.cid = !queue ? UINT16_MAX : c->has & HAS_QUEUE ? c->cid : p->cid,
+		.hwq = !queue		    ? UINT16_MAX
+		       : c->has & HAS_QUEUE ? c->hwq
+					    : p->hwq,
+		.cid = !queue		    ? UINT16_MAX
+		       : c->has & HAS_QUEUE ? c->cid
+					    : p->cid,
 		.ts_ns = c->ts_ns,
 		.lat_ns = p ? (u64)p->lat_ns : c->age_ns,
 		.user_data = c->user_data,
@@ -180,15 +184,20 @@ static bool from_members(const struct members *m, const struct item *line, union
 
 /* What the line of a record tells beyond an older one that tells of the same. */
 static const struct spare cmd_spare[] = {
-	{ "op_name", true }, { "bytes", true },	 { "cmd_op", true },	 { "attempts", true }, { "disk", true },
-	{ "dev", true },     { "hwq", true },	 { "cid", true },	 { "nsid", false },    { "pid", false },
-	{ "tid", false },    { "rdev", false },	 { "multipath", false }, { "comm", false },    {},
+	SPARE("op_name", true),	   SPARE("bytes", true), SPARE("cmd_op", true),
+	SPARE("attempts", true),   SPARE("disk", true),	 SPARE("dev", true),
+	SPARE("hwq", true),	   SPARE("cid", true),	 SPARE("nsid", false),
+	SPARE("pid", false),	   SPARE("tid", false),	 SPARE("rdev", false),
+	SPARE("multipath", false), SPARE("comm", false), {},
 };
 static const struct spare cmp_spare[] = {
-	{ "err", true }, { "hwq", true }, { "cid", true }, { "dev", true }, { "status", false }, {},
+	SPARE("err", true), SPARE("hwq", true), SPARE("cid", true), SPARE("dev", true), SPARE("status", false), {},
 };
 static const struct spare other_spare[] = {
-	{ "pid", false }, { "tid", false }, { "uncertainty_ns", false }, {},
+	SPARE("pid", false),
+	SPARE("tid", false),
+	SPARE("uncertainty_ns", false),
+	{},
 };
 
 /* A line of an older tracer, as ours begin: what ours has behind it must be spare. */

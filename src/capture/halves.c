@@ -25,20 +25,16 @@ struct halves {
 struct halves *halves_new(u32 max)
 {
 	struct halves *h = calloc(1, sizeof(*h));
-	u32 buckets = 256;
 
 	if (!h)
 		return NULL;
-	while (buckets < max)
-		buckets *= 2;
 	h->max = max;
-	h->mask = buckets - 1;
-	h->bucket = calloc(buckets, sizeof(*h->bucket));
-	if (!h->bucket) {
-		free(h);
-		return NULL;
-	}
-	return h;
+	h->mask = 255;
+	h->bucket = calloc(h->mask + 1, sizeof(*h->bucket));
+	if (h->bucket)
+		return h;
+	free(h);
+	return NULL;
 }
 
 void halves_free(struct halves *h)
@@ -48,7 +44,7 @@ void halves_free(struct halves *h)
 	if (!h)
 		return;
 	for (i = 1; i < h->n_slots; i++) {
-		buf_free(&h->slot[i]->line);
+		buf_free(&h->slot[i]->text);
 		free(h->slot[i]);
 	}
 	free(h->slot);
@@ -125,21 +121,45 @@ bool halves_full(const struct halves *h)
 	return h->n >= h->max || h->bytes > TEXT_BYTES;
 }
 
-static struct waiting *put(struct halves *h, const struct half *half)
+static void push(struct halves *h, u32 at)
 {
-	u32 at = new_slot(h), *head = &h->bucket[bucket_of(h, half)];
-	struct waiting *w;
+	struct waiting *w = h->slot[at];
+	u32 *head = &h->bucket[bucket_of(h, &w->half)];
 
-	if (!at)
-		return NULL;
-	w = h->slot[at];
-	w->half = *half;
-	buf_reset(&w->line);
 	w->bucket_prev = NONE;
 	w->bucket_next = *head;
 	if (*head)
 		h->slot[*head]->bucket_prev = at;
 	*head = at;
+}
+
+/* Twice the buckets; as many as before when there is no memory. */
+static void grow(struct halves *h)
+{
+	u32 *bucket = calloc(2ul * (h->mask + 1), sizeof(*bucket)), at;
+
+	if (!bucket)
+		return;
+	free(h->bucket);
+	h->bucket = bucket;
+	h->mask = h->mask * 2 + 1;
+	for (at = h->oldest; at; at = h->slot[at]->younger)
+		push(h, at);
+}
+
+static struct waiting *put(struct halves *h, const struct half *half)
+{
+	u32 at = new_slot(h);
+	struct waiting *w;
+
+	if (!at)
+		return NULL;
+	if (h->n > h->mask)
+		grow(h);
+	w = h->slot[at];
+	w->half = *half;
+	buf_reset(&w->text);
+	push(h, at);
 	w->older = h->youngest;
 	w->younger = NONE;
 	if (h->youngest)
@@ -161,33 +181,30 @@ int halves_put_verdict(struct halves *h, const struct half *half, bool verdict)
 	return 0;
 }
 
-/* The slice of the line as one of its copy; false when it is not in the line. */
-static bool rebase(struct slice *s, struct slice line, const char *copy)
-{
-	if (!s->n)
-		return true;
-	if (s->p < line.p || s->p + s->n > line.p + line.n)
-		return false;
-	s->p = copy + (s->p - line.p);
-	return true;
-}
-
 int halves_put_line(struct halves *h, const struct half *half, struct slice line, const struct jsonl_rec *rec)
 {
 	struct waiting *w = put(h, half);
-	struct jsonl_cmd *c;
+	struct slice *part[5];
+	const char *at;
+	size_t i;
 
 	if (!w)
 		return -ENOMEM;
-	if (w->line.cap > LINE_BYTES)
-		buf_free(&w->line);
-	buf_add(&w->line, line.p, line.n);
-	h->bytes += w->line.n;
+	w->line = line;
 	w->rec = *rec;
-	c = &w->rec.cmd;
-	w->again = !(rebase(&c->op_name, line, w->line.p) && rebase(&c->comm, line, w->line.p) &&
-		     rebase(&c->disk, line, w->line.p) && rebase(&c->key_hex, line, w->line.p));
-	return w->line.failed ? -ENOMEM : 0;
+	part[0] = &w->line;
+	part[1] = &w->rec.cmd.op_name;
+	part[2] = &w->rec.cmd.comm;
+	part[3] = &w->rec.cmd.disk;
+	part[4] = &w->rec.cmd.key_hex;
+	if (w->text.cap > LINE_BYTES)
+		buf_free(&w->text);
+	for (i = 0; i < ARRAY_SIZE(part); i++)
+		buf_add(&w->text, part[i]->p, part[i]->n);
+	for (i = 0, at = w->text.p; i < ARRAY_SIZE(part); at += part[i++]->n)
+		part[i]->p = at;
+	h->bytes += w->text.n;
+	return w->text.failed ? -ENOMEM : 0;
 }
 
 /* Out of the table; what it holds stays until its slot is used again. */
@@ -212,24 +229,36 @@ static struct waiting *take(struct halves *h, u32 at)
 	w->bucket_next = h->free;
 	h->free = at;
 	h->n--;
-	h->bytes -= w->line.n;
+	h->bytes -= w->text.n;
 	return w;
 }
 
+/*
+ * Of several, the one with which most is in common.  Equal ones are a matter
+ * of chance, unless all is known of both: then they are alike.
+ */
 struct waiting *halves_take(struct halves *h, const struct half *half)
 {
-	u32 at, found = NONE, n = 0;
+	u32 at, found = NONE, n = 0, best = 0;
+	bool alike = true;
 
 	for (at = h->bucket[bucket_of(h, half)]; at; at = h->slot[at]->bucket_next) {
+		u32 known = h->slot[at]->half.has & half->has, common;
+
 		if (++n > MAX_CHAIN)
 			return NULL;
 		if (!same(&h->slot[at]->half, half))
 			continue;
-		if (found)
-			return NULL;
-		found = at;
+		common = (u32)__builtin_popcount(known);
+		if (common > best) {
+			found = at;
+			best = common;
+			alike = true;
+		} else if (common == best) {
+			alike = (known & HAS_DEV) && (known & HAS_QUEUE);
+		}
 	}
-	return found ? take(h, found) : NULL;
+	return found && alike ? take(h, found) : NULL;
 }
 
 struct waiting *halves_take_oldest(struct halves *h)

@@ -19,11 +19,11 @@ struct half {
 /* A waiting command. */
 struct waiting {
 	struct half half;
-	struct buf line;      /* as it was put */
-	struct jsonl_rec rec; /* of that line; what it points to is in it, unless `again` is set */
-	bool again;	      /* the line has to be read again */
+	struct slice line;    /* as it was put */
+	struct jsonl_rec rec; /* of that line */
 	bool verdict;
 	/* of the table */
+	struct buf text; /* the line, and what rec points to */
 	u32 bucket_next, bucket_prev, older, younger;
 };
 
@@ -44,7 +44,8 @@ int halves_put_verdict(struct halves *h, const struct half *half, bool verdict);
 int halves_put_line(struct halves *h, const struct half *half, struct slice line, const struct jsonl_rec *rec);
 /*
  * Takes the command of that identity out: what both halves know is equal.
- * NULL when there is none, or more than one.  Valid until the next put.
+ * NULL when there is none, or when it cannot be told which one of several it
+ * is.  Valid until the next put.
  */
 struct waiting *halves_take(struct halves *h, const struct half *half);
 /* Takes out the command that waits longest, NULL when none does. */

@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define READ_BYTES (1u << 20)
+#include "capture/jsonl_read.h"
+
+#define READ_BYTES (128u << 10)
 
 void lines_init(struct lines *l, kvt_read_fn read, void *arg)
 {
@@ -29,10 +31,11 @@ static int fill(struct lines *l)
 	l->at = 0;
 	if (l->cap - l->n < READ_BYTES) {
 		size_t cap = l->cap + MAX(l->cap, READ_BYTES);
-		char *buf = realloc(l->buf, cap);
+		char *buf = realloc(l->buf, cap + JSONL_SLACK);
 
 		if (!buf)
 			return -ENOMEM;
+		memset(buf + l->n, 0, cap + JSONL_SLACK - l->n);
 		l->buf = buf;
 		l->cap = cap;
 	}
@@ -95,6 +98,17 @@ static int rest(struct lines *l, struct slice *line)
 	l->number++;
 	l->tail = true;
 	return 1;
+}
+
+struct slice lines_ahead(const struct lines *l)
+{
+	return l->started && !l->skipping ? (struct slice){ l->buf + l->at, l->n - l->at } : (struct slice){};
+}
+
+void lines_take(struct lines *l, size_t n)
+{
+	l->at += n;
+	l->number++;
 }
 
 int lines_next(struct lines *l, struct slice *line)

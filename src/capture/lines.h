@@ -29,6 +29,13 @@ void lines_init(struct lines *l, kvt_read_fn read, void *arg);
  * 1, 0 at the end, -errno.
  */
 int lines_next(struct lines *l, struct slice *line);
+/*
+ * The bytes behind that line which have been read already, for a reader that
+ * can tell a line from its beginning; JSONL_SLACK bytes behind them can be read.
+ */
+struct slice lines_ahead(const struct lines *l);
+/* Takes n bytes of these: one line and its newline. */
+void lines_take(struct lines *l, size_t n);
 void lines_free(struct lines *l);
 
 #endif

@@ -94,7 +94,7 @@ static bool says_nothing(const struct ndjson_field *f)
 static bool is_spare(const struct ndjson_field *f, const struct spare *spare)
 {
 	for (; spare->key; spare++)
-		if (is_named(f, spare->key, strlen(spare->key)))
+		if (is_named(f, spare->key, spare->len))
 			return spare->any || says_nothing(f);
 	return false;
 }
@@ -162,7 +162,8 @@ size_t members_bytes(const struct ndjson_field *f, char *out, size_t max)
 		}
 		/* Surrogates are one character in two escapes. */
 		p += p[1] == 'u' ? 6 : 2;
-		if (p - from == 6 && (from[2] | 0x20) == 'd' && from[3] >= '8' && end - p >= 6 && p[0] == '\\' && p[1] == 'u')
+		if (p - from == 6 && (from[2] | 0x20) == 'd' && from[3] >= '8' && end - p >= 6 && p[0] == '\\' &&
+		    p[1] == 'u')
 			p += 6;
 		buf_reset(&one);
 		ndjson_unescape(&one, from, (size_t)(p - from));

@@ -22,8 +22,13 @@ u64 members_u64(const struct members *m, const char *key);
 /* A member that may be told beyond what the other line says, and how. */
 struct spare {
 	const char *key;
+	u32 len;
 	bool any; /* with any value; else only 0, false or "" */
 };
+#define SPARE(key, any)                   \
+	{                                 \
+		key, sizeof(key) - 1, any \
+	}
 
 /*
  * True when `ours` says all that `theirs` says, each member with the same

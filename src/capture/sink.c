@@ -374,7 +374,7 @@ static int put_name(struct sink *s, u8 kind, const void *record)
 static int tell_again(struct sink *s)
 {
 	struct item head = { .kind = ITEM_META }, kvio = { .kind = ITEM_KVIO_META };
-	const char *p = s->kvio.p, *end = p + s->kvio.n;
+	const char *p = s->kvio.n ? s->kvio.p : "", *end = p + s->kvio.n;
 	int ret = 0;
 	size_t i;
 	u32 k;
@@ -383,7 +383,7 @@ static int tell_again(struct sink *s)
 		head.doc = json_array_get(s->heads, i);
 		ret = put(s, &head, "");
 	}
-	while (!ret && s->kvio.n && ndjson_line(&p, end, &kvio.line))
+	while (!ret && ndjson_line(&p, end, &kvio.line))
 		ret = put(s, &kvio, "");
 	for (k = 0; !ret && k < s->told.n_tasks; k++)
 		ret = put_name(s, ITEM_TASK, &s->told.task[k].ev);

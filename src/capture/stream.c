@@ -195,15 +195,37 @@ static int bad_line(struct stream *s, bool tail)
 	return s->info.malformed >= GIVE_UP && !s->info.sound ? -EBADMSG : 0;
 }
 
+/* A sound line as an item; `odd` is what is wrong with it as a record, or 0. */
+static int take_line(struct stream *s, struct slice line, const struct jsonl_rec *rec, int odd, struct item *it)
+{
+	int ret = 0;
+
+	s->info.sound = true;
+	item_of_line(it, line, rec);
+	it->names = &s->names;
+	s->info.unknown += it->kind == ITEM_OTHER && !odd;
+	/* The last line of every tracer. */
+	s->last = s->in.fd >= 0 && rec->kind == JSONL_DROPS;
+	if (it->kind == ITEM_META || rec->kind == JSONL_FOOTER)
+		ret = read_document(s, it);
+	return ret ? ret : 1;
+}
+
+static struct slice without_cr(struct stream *s, struct slice line)
+{
+	if (line.n && line.p[line.n - 1] == '\r') {
+		s->info.crlf = true;
+		line.n--;
+	}
+	return line;
+}
+
 /* A line as an item: 1, 0 when there is nothing in it, -errno. */
 static int read_line(struct stream *s, struct slice line, bool tail, struct item *it)
 {
 	int ret;
 
-	if (line.n && line.p[line.n - 1] == '\r') {
-		s->info.crlf = true;
-		line.n--;
-	}
+	line = without_cr(s, line);
 	if (ndjson_blank(line.p, line.n))
 		return 0;
 	ret = jsonl_read(s->reader, line.p, line.n, &s->rec);
@@ -216,17 +238,21 @@ static int read_line(struct stream *s, struct slice line, bool tail, struct item
 		s->info.odd++;
 		s->rec.kind = JSONL_UNKNOWN;
 	}
-	s->info.sound = true;
-	item_of_line(it, line, &s->rec);
-	it->names = &s->names;
-	s->info.unknown += it->kind == ITEM_OTHER && !ret;
-	/* The last line of every tracer. */
-	s->last = s->in.fd >= 0 && s->rec.kind == JSONL_DROPS;
-	if (it->kind == ITEM_META || s->rec.kind == JSONL_FOOTER)
-		ret = read_document(s, it);
-	else
-		ret = 0;
-	return ret ? ret : 1;
+	return take_line(s, line, &s->rec, ret, it);
+}
+
+/* The next line when it is like an earlier one but for its values. */
+static int predict_line(struct stream *s, struct item *it)
+{
+	struct slice ahead = lines_ahead(&s->lines);
+	const char *p = ahead.p, *end = p + ahead.n;
+	const struct jsonl_rec *rec;
+
+	if (!ahead.n || !jsonl_predict(s->reader, &p, end, &rec))
+		return 0;
+	lines_take(&s->lines, (size_t)(p - ahead.p));
+	s->info.lines = s->lines.number;
+	return take_line(s, without_cr(s, (struct slice){ ahead.p, (size_t)(p - ahead.p) - 1 }), rec, 0, it);
 }
 
 static void end_text(struct stream *s)
@@ -247,8 +273,12 @@ static int next_line(struct stream *s, struct item *it)
 	int ret = 1;
 
 	do {
-		if (!line.p)
+		if (!line.p) {
+			ret = predict_line(s, it);
+			if (ret)
+				return ret;
 			ret = lines_next(&s->lines, &line);
+		}
 		if (ret <= 0) {
 			end_text(s);
 			return ret;
@@ -528,9 +558,10 @@ int stream_next(struct stream *s, struct item *it)
 	int ret;
 
 	for (;;) {
-		ret = fold_take(s->fold, it);
-		if (ret || s->ended)
-			return ret;
+		if (fold_take(s->fold, it))
+			return 1;
+		if (s->ended)
+			return 0;
 		ret = next_raw(s, it);
 		if (!ret)
 			ret = end(s);

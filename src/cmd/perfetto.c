@@ -224,13 +224,13 @@ static void free_files(struct files *f)
 
 static int exit_status(const struct perfetto_result *r)
 {
-	u32 verdict = perfetto_verdict(r);
+	u32 verdict = perfetto_verdict(r, opt_strict);
 
 	if (verdict & PERFETTO_MISMATCH)
 		return EXIT_FAILED;
 	if (verdict & PERFETTO_INCOMPLETE)
 		return EXIT_INCOMPLETE;
-	return opt_strict && verdict & PERFETTO_WARNED ? EXIT_FAILED : EXIT_OK;
+	return verdict & PERFETTO_WARNED ? EXIT_FAILED : EXIT_OK;
 }
 
 /* The summary goes where the timeline does not. */

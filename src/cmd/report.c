@@ -13,13 +13,15 @@
 #include "lib/zio.h"
 #include "model/arm.h"
 #include "model/pftrace.h"
+#include "out/html.h"
 #include "out/report.h"
 #include "out/report_metrics.h"
 
 /* A timeline that unpacks to more than this is not read. */
 #define MAX_TRACE_BYTES (8ull << 30)
 
-static const char *opt_label, *opt_out = "-", *opt_prom, *opt_join = "auto", *opt_percentile = PERCENTILE_METHOD;
+static const char *opt_label, *opt_out = "-", *opt_html, *opt_prom, *opt_join = "auto",
+			      *opt_percentile = PERCENTILE_METHOD;
 static const char *opt_ids, *opt_window, *opt_key, *opt_device, *opt_tolerance;
 static struct opt_list opt_arms, opt_limits;
 static u64 opt_lba, opt_batch_gap = 50000, opt_pid;
@@ -54,6 +56,7 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "json", &opt_json, "print JSON: one member a capture, times in nanoseconds"),
 	OPT_FLAG(0, "csv", &opt_csv, "print one line a figure: label,metric,op,stat,value,n,unit"),
 	OPT_STR('o', "output", &opt_out, "FILE", "write to FILE instead of standard output"),
+	OPT_STR(0, "html", &opt_html, "FILE", "also write FILE: one page for a browser, with pictures"),
 	OPT_STR(0, "prom", &opt_prom, "FILE", "also write FILE for node_exporter's textfile collector"),
 	OPT_END,
 };
@@ -313,6 +316,16 @@ static int write_out(const struct buf *b, const char *path)
 	return ret ? err(ret, "cannot write %s", path) : 0;
 }
 
+static int write_html(const struct report_arm *arms, u32 n)
+{
+	struct buf b = {};
+	int ret = html_write(&b, arms, n);
+
+	ret = ret ? err(ret, "cannot make the page") : write_out(&b, opt_html);
+	buf_free(&b);
+	return ret;
+}
+
 /* The collector runs as another user. */
 static int write_prom(const struct report_arm *arms, u32 n)
 {
@@ -371,7 +384,8 @@ static int report(const struct captures *all, const struct report_limit *limits)
 		report_csv(&b, arms, all->n);
 	else
 		report_text(&b, arms, all->n);
-	if (write_out(&b, opt_out) || (opt_prom && write_prom(arms, all->n)) || check_limits(limits, arms, all->n))
+	if (write_out(&b, opt_out) || (opt_html && write_html(arms, all->n)) ||
+	    (opt_prom && write_prom(arms, all->n)) || check_limits(limits, arms, all->n))
 		status = EXIT_FAILED;
 	free(arms);
 	buf_free(&b);

@@ -76,7 +76,6 @@ void health_take(struct health *h, const struct model *m)
 static int prepare(struct measure *out, struct measure_work *w)
 {
 	const struct model *m = w->m;
-	struct dir_names names;
 	u32 i;
 
 	w->state = malloc(m->cmd.n + 1ul);
@@ -85,13 +84,18 @@ static int prepare(struct measure *out, struct measure_work *w)
 	w->scratch = malloc((MAX(m->cmd.n, m->op.n) + 1ul) * sizeof(*w->scratch));
 	if (!w->state || !w->dir || !w->pool || !w->scratch)
 		return -ENOMEM;
-	dir_names_init(&names, m);
+	dir_names_init(&w->names, m);
 	for (i = 0; i < m->cmd.n; i++) {
 		w->state[i] = (u8)cmd_state(m, i);
-		w->dir[i] = (u8)cmd_dir(&names, m, i);
+		w->dir[i] = (u8)cmd_dir(&w->names, m, i);
 		w->pool[i] = cmd_reached_device(w->state[i]) && (m->cmd.op[i] != NONE || cmd_join_id(m, i));
 		out->pool_tagged |= w->pool[i];
 	}
+	w->span = malloc((m->op.n + 1ul) * sizeof(*w->span));
+	if (!w->span)
+		return -ENOMEM;
+	for (i = 0; i < m->op.n; i++)
+		op_span(m, i, &w->span[i]);
 	w->op_name[DIR_READ] = strpool_find(&m->strings, "load", 4);
 	w->op_name[DIR_WRITE] = strpool_find(&m->strings, "store", 5);
 	w->end_ns = capture_end(m);
@@ -181,15 +185,16 @@ static int by_name(const void *a, const void *b, void *arg)
 static int lat_slots(struct measure *out, const struct measure_work *w, struct map64 *slot)
 {
 	const struct model *m = w->m;
-	u32 i;
+	u32 i, last_name = 0, last = 0;
 
 	for (i = 0; i < m->cmd.n; i++) {
 		bool is_new = false;
-		u32 *at;
+		u32 *at = &last;
 
 		if (!w->pool[i])
 			continue;
-		at = map64_put(slot, m->cmd.name[i], &is_new);
+		if (!last_name || m->cmd.name[i] != last_name)
+			at = map64_put(slot, m->cmd.name[i], &is_new);
 		if (!at)
 			return -ENOMEM;
 		if (is_new) {
@@ -201,6 +206,8 @@ static int lat_slots(struct measure *out, const struct measure_work *w, struct m
 			*at = out->n_lat;
 			grown[out->n_lat++] = (struct measure_lat){ .name = m->cmd.name[i] };
 		}
+		last_name = m->cmd.name[i];
+		last = *at;
 		out->lat[*at].n++;
 		out->lat[*at].failed += w->state[i] == STATE_FAILED;
 		out->lat[*at].in_flight += w->state[i] == STATE_IN_FLIGHT;
@@ -323,7 +330,9 @@ int measure_take(struct measure *out, const struct model *m, const struct measur
 	if (ret)
 		goto out;
 	count_commands(out, &w);
-	ret = latencies(out, &w);
+	ret = measure_failures(out, &w);
+	if (!ret)
+		ret = latencies(out, &w);
 	if (!ret)
 		ret = batches(out, &w, o);
 	if (!ret)
@@ -341,11 +350,13 @@ out:
 	free(w.dir);
 	free(w.pool);
 	free(w.scratch);
+	free(w.span);
 	return ret;
 }
 
 void measure_free(struct measure *x)
 {
+	free(x->failure);
 	free(x->lat);
 	free(x->obj);
 	free(x->error);

@@ -57,15 +57,17 @@ struct dir_names {
 	u32 id[4];
 };
 void dir_names_init(struct dir_names *d, const struct model *m);
-static inline enum dir cmd_dir(const struct dir_names *d, const struct model *m, u32 i)
+static inline enum dir name_dir(const struct dir_names *d, u32 name)
 {
-	u32 name = m->cmd.name[i];
-
 	if (!name)
 		return DIR_NONE;
 	if (name == d->id[0] || name == d->id[1])
 		return DIR_READ;
 	return name == d->id[2] || name == d->id[3] ? DIR_WRITE : DIR_NONE;
+}
+static inline enum dir cmd_dir(const struct dir_names *d, const struct model *m, u32 i)
+{
+	return name_dir(d, m->cmd.name[i]);
 }
 
 /* When the command completed; its ts_ns when that is not known.  Saturated. */
@@ -136,6 +138,14 @@ struct measure_lat {
 	struct dist lat;
 };
 
+/* How commands failed: by status, with the number space that it is of. */
+enum status_kind { STATUS_NVME, STATUS_BLK, STATUS_ERRNO };
+struct measure_status {
+	u16 status;
+	enum status_kind kind; /* STATUS_ERRNO: refused before the device */
+	u64 n;
+};
+
 enum qd1_verdict { QD1_UNKNOWN, QD1_SERIAL, QD1_SUSPICIOUS, QD1_PIPELINED };
 
 /* What keeps the commands of one direction from overlapping more than they do. */
@@ -169,9 +179,10 @@ struct measure_flow {
 	u64 threads, thread_switches;			/* submissions by another thread than the one before */
 	u64 thread_multi_ns;				/* time with commands of >= 2 threads in flight */
 	/*
-	 * Latency of commands of the most frequent size: of all, and of those
-	 * that found the fewest others in flight on their device.  The second
-	 * is what the device needs when it is not waited for.
+	 * Latency of commands of the most frequent size: of all (only where a
+	 * deep queue may have made them wait), and of those that found the
+	 * fewest others in flight on their device.  The second is what the
+	 * device needs when it is not waited for.
 	 */
 	u64 size_bytes;
 	struct dist at_size, at_floor;
@@ -302,8 +313,10 @@ struct measure {
 	u64 pool_n, pool_bytes, pool_ok_bytes;
 	u64 pool_dir_n[N_DIRS], pool_dir_bytes[N_DIRS];
 	u64 pool_first_ns, pool_last_ns;
-	u64 wall_ns;	       /* of all commands, from first submission to last completion */
-	double throughput_gbs; /* pool_ok_bytes over that time */
+	u64 wall_ns;			/* of all commands, from first submission to last completion */
+	double throughput_gbs;		/* pool_ok_bytes over that time */
+	struct measure_status *failure; /* the most frequent first */
+	u32 n_failures;
 	struct measure_lat *lat;
 	u32 n_lat;
 	struct measure_qd1 qd1[N_DIRS];

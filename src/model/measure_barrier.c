@@ -94,10 +94,9 @@ static void stations(const struct measure_work *w, u32 op, u64 from, s64 part[N_
 {
 	const struct model *m = w->m;
 	u64 busy = 0, until = 0, first = 0;
-	struct op_span s;
+	struct op_span s = w->span[op];
 	u32 k;
 
-	op_span(m, op, &s);
 	if (s.instant)
 		s.begin_ns = s.end_ns;
 	/* A barrier compares the ends that the application saw. */

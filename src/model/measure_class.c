@@ -3,19 +3,16 @@
 #include "model/measure_work.h"
 
 /* Less than this share of the busy time with a second thread's commands is no overlap. */
-#define OVERLAP_SHARE  0.1
+#define OVERLAP_SHARE 0.1
 /* As many of the submissions come from another thread than the one before. */
-#define SWITCH_SHARE   0.2
+#define SWITCH_SHARE  0.2
 /* Objects are moved one at a time when exactly one is open for this share. */
-#define ALONE_SHARE    0.9
+#define ALONE_SHARE   0.9
 /* Pauses that matter: their share of the time with work, and their number. */
-#define PAUSE_SHARE    0.2
-#define MIN_PAUSES     2
+#define PAUSE_SHARE   0.2
+#define MIN_PAUSES    2
 /* Objects are serial when the pauses between them are as much of it. */
-#define BETWEEN_SHARE  0.05
-/* A deep queue; and one in which commands wait as long as they are served. */
-#define DEEP	       2
-#define WAITING_FACTOR 2
+#define BETWEEN_SHARE 0.05
 
 /* Several threads submit, in turn, and hardly ever overlap. */
 static bool threads_take_turns(const struct measure_flow *f)
@@ -27,7 +24,7 @@ static bool threads_take_turns(const struct measure_flow *f)
 /* The queue is deep, hardly ever empty, and commands wait in it for others. */
 static bool is_device_bound(const struct measure_flow *f, double paused)
 {
-	return f->busy_depth >= DEEP && paused < PAUSE_SHARE && f->at_floor.n &&
+	return f->busy_depth >= DEEP_QUEUE && paused < PAUSE_SHARE && f->at_floor.n && f->at_size.n &&
 	       f->at_size.p50 / WAITING_FACTOR >= f->at_floor.p50;
 }
 
@@ -62,7 +59,7 @@ void classify(struct measure_qd1 *q)
 		q->class = threads_take_turns(f) ? QD_TURNS : QD_WITHIN;
 		q->lost_ns = q->waited_ns;
 		q->lost_of_ns = q->span_ns;
-	} else if (q->verdict == QD1_PIPELINED || f->busy_depth >= DEEP) {
+	} else if (q->verdict == QD1_PIPELINED || f->busy_depth >= DEEP_QUEUE) {
 		q->class = classify_flow(f, pauses_ns);
 		q->lost_ns = q->class == QD_ACROSS ? f->pause_between_ns : q->class == QD_DRAINS ? pauses_ns : 0;
 	}

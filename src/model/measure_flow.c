@@ -22,10 +22,16 @@ struct flights {
 	size_t n, cap;
 };
 
+/* Moves the hole at i up to where f belongs, and fills it. */
+static void sift_up(struct flights *h, size_t i, struct flight f)
+{
+	for (; i && h->v[(i - 1) / 2].end > f.end; i = (i - 1) / 2)
+		h->v[i] = h->v[(i - 1) / 2];
+	h->v[i] = f;
+}
+
 static int push(struct flights *h, struct flight f)
 {
-	size_t i = h->n;
-
 	if (h->n == h->cap) {
 		size_t cap = h->cap ? h->cap * 2 : 256;
 		struct flight *grown = reallocarray(h->v, cap, sizeof(*grown));
@@ -35,25 +41,23 @@ static int push(struct flights *h, struct flight f)
 		h->v = grown;
 		h->cap = cap;
 	}
-	for (h->n++; i && h->v[(i - 1) / 2].end > f.end; i = (i - 1) / 2)
-		h->v[i] = h->v[(i - 1) / 2];
-	h->v[i] = f;
+	sift_up(h, h->n++, f);
 	return 0;
 }
 
+/* The hole goes to the bottom and the last one up from there: it is of the latest, so it hardly moves. */
 static struct flight pop(struct flights *h)
 {
-	struct flight first = h->v[0], last = h->v[--h->n];
-	size_t i = 0, child;
+	struct flight first = h->v[0];
+	size_t i = 0, child, last = --h->n;
 
-	while ((child = 2 * i + 1) < h->n) {
-		child += child + 1 < h->n && h->v[child + 1].end < h->v[child].end;
-		if (h->v[child].end >= last.end)
-			break;
+	while ((child = 2 * i + 1) < last) {
+		child += h->v[child + 1].end < h->v[child].end;
 		h->v[i] = h->v[child];
 		i = child;
 	}
-	h->v[i] = last;
+	if (i < last)
+		sift_up(h, i, h->v[last]);
 	return first;
 }
 
@@ -284,11 +288,10 @@ static int cover_running(struct sweep *s)
 
 	for (i = 0; i < m->op.n && !ret; i++) {
 		enum dir dir = work_op_dir(s->w, i);
-		struct op_span span;
+		const struct op_span *span = &s->w->span[i];
 
-		op_span(m, i, &span);
-		if (dir < N_DIRS && !span.instant)
-			ret = cover_add(&s->track[dir].running, span.begin_ns, span.end_ns);
+		if (dir < N_DIRS && !span->instant)
+			ret = cover_add(&s->track[dir].running, span->begin_ns, span->end_ns);
 	}
 	for (d = 0; d < N_DIRS; d++)
 		cover_settle(&s->track[d].running);
@@ -353,17 +356,37 @@ static void take_track(const struct track *t)
 	f->size_bytes = t->common_bytes;
 }
 
-/* Latencies of the most frequent size, from all commands. */
-static int take_at_size(struct measure_flow *f, const struct measure_work *w, int dir)
+/*
+ * Whether the latencies of the most frequent size are needed: the queue is
+ * deep, and some commands took long enough.
+ */
+static bool may_wait(const struct measure_qd1 *q)
+{
+	const struct measure_flow *f = &q->flow;
+
+	return f->busy_depth >= DEEP_QUEUE && (!q->service.n || q->service.p95 / WAITING_FACTOR >= f->at_floor.p50);
+}
+
+/* Latencies of the most frequent size, from all commands: reads from the front of scratch, writes from its end. */
+static int take_at_size(struct measure_qd1 *qd1, const struct measure_work *w)
 {
 	const struct cmd_table *c = &w->m->cmd;
-	size_t n = 0;
+	u64 *reads = w->scratch, *writes = w->scratch + c->n;
 	u32 i;
+	int ret;
 
-	for (i = 0; i < c->n; i++)
-		if (w->pool[i] && w->dir[i] == dir && w->state[i] == STATE_OK && c->bytes[i] == f->size_bytes)
-			w->scratch[n++] = c->lat_ns[i];
-	return work_dist(&f->at_size, w, w->scratch, n);
+	for (i = 0; i < c->n; i++) {
+		u8 dir = w->dir[i];
+
+		if (!w->pool[i] || dir >= N_DIRS || w->state[i] != STATE_OK || c->bytes[i] != qd1[dir].flow.size_bytes)
+			continue;
+		if (dir == DIR_READ)
+			*reads++ = c->lat_ns[i];
+		else
+			*--writes = c->lat_ns[i];
+	}
+	ret = work_dist(&qd1[DIR_READ].flow.at_size, w, w->scratch, (size_t)(reads - w->scratch));
+	return ret ? ret : work_dist(&qd1[DIR_WRITE].flow.at_size, w, writes, (size_t)(w->scratch + c->n - writes));
 }
 
 int measure_flow(struct measure *out, const struct measure_work *w, struct work_groups *gs)
@@ -393,8 +416,8 @@ int measure_flow(struct measure *out, const struct measure_work *w, struct work_
 		ret = work_dist(&t->out->at_floor, w, t->floor, t->n_floor);
 	}
 	/* Not before both floors are taken: they are in scratch. */
-	for (dir = 0; dir < N_DIRS && !ret; dir++)
-		ret = take_at_size(&out->qd1[dir].flow, w, dir);
+	if (!ret && (may_wait(&out->qd1[DIR_READ]) || may_wait(&out->qd1[DIR_WRITE])))
+		ret = take_at_size(out->qd1, w);
 out:
 	for (dir = 0; dir < N_DIRS; dir++)
 		free(s.track[dir].running.v);

@@ -256,7 +256,7 @@ static int count_objects(struct measure *out, const struct measure_work *w, stru
 		if (slot_of(out, m->op.name[i], &o[i].slot))
 			return -ENOMEM;
 		x = &out->obj[o[i].slot];
-		op_span(m, i, &o[i].span);
+		o[i].span = w->span[i];
 		o[i].op = i;
 		o[i].has_device = o[i].span.n_cmds && device_time(w, i, &o[i].span, &o[i].device_ns);
 		if (m->op.error[i]) {

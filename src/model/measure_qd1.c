@@ -125,25 +125,45 @@ static void split_scratch(u64 *v[N_DIRS], const struct work_groups *gs, const st
 	v[DIR_WRITE] = w->scratch + reads;
 }
 
-/* The latencies that the gaps are held against. */
-static int take_service(struct measure_qd1 *q, const struct work_groups *gs, const struct measure_work *w)
+/* The distribution of the only name of this direction; NULL when there are two, or none. */
+static const struct dist *only_latency(const struct measure *out, const struct measure_work *w, u8 dir)
+{
+	const struct dist *found = NULL;
+	u32 i;
+
+	for (i = 0; i < out->n_lat; i++) {
+		if (name_dir(&w->names, out->lat[i].name) != dir)
+			continue;
+		if (found)
+			return NULL;
+		found = &out->lat[i].lat;
+	}
+	return found;
+}
+
+/* The latencies that the gaps are held against: those of all tagged commands of the direction. */
+static int take_service(struct measure *out, const struct work_groups *gs, const struct measure_work *w)
 {
 	const struct model *m = w->m;
-	u64 *v = w->scratch, *end = w->scratch + m->cmd.n;
+	int ret = 0;
+	u8 dir;
 	u32 i;
-	int ret;
 
-	/* Reads grow from the front, writes from the back. */
-	for (i = 0; i < m->cmd.n; i++) {
-		if (gs->of[i] == NONE || w->state[i] != STATE_OK)
+	for (dir = 0; dir < N_DIRS && !ret; dir++) {
+		const struct dist *same = only_latency(out, w, dir);
+		size_t n = 0;
+
+		/* With tagged commands the pool has no others, so these have been taken. */
+		if (same) {
+			out->qd1[dir].service = *same;
 			continue;
-		if (w->dir[i] == DIR_READ)
-			*v++ = m->cmd.lat_ns[i];
-		else if (w->dir[i] == DIR_WRITE)
-			*--end = m->cmd.lat_ns[i];
+		}
+		for (i = 0; i < m->cmd.n; i++)
+			if (gs->of[i] != NONE && w->state[i] == STATE_OK && w->dir[i] == dir)
+				w->scratch[n++] = m->cmd.lat_ns[i];
+		ret = work_dist(&out->qd1[dir].service, w, w->scratch, n);
 	}
-	ret = work_dist(&q[DIR_READ].service, w, w->scratch, (size_t)(v - w->scratch));
-	return ret ? ret : work_dist(&q[DIR_WRITE].service, w, end, (size_t)(w->scratch + m->cmd.n - end));
+	return ret;
 }
 
 /* Second pass: the gaps, and how much of them the device worked. */
@@ -237,8 +257,8 @@ int measure_qd1(struct measure *out, const struct measure_work *w)
 		ret = sort_rows(w->m->cmd.n, submitted_before, w->m, &gs.order);
 	if (!ret)
 		walk_groups(&gs, w);
-	if (!ret)
-		ret = take_service(out->qd1, &gs, w);
+	if (!ret && out->pool_tagged)
+		ret = take_service(out, &gs, w);
 	if (!ret)
 		ret = take_gaps(out->qd1, &gs, w);
 	for (dir = 0; dir < N_DIRS && !ret; dir++)

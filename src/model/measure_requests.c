@@ -105,12 +105,11 @@ static int add_objects(struct requests *r)
 	for (i = 0; i < m->op.n && !ret; i++) {
 		enum dir d = work_op_dir(r->w, i);
 		u64 first, last, end;
-		struct op_span s;
+		struct op_span s = r->w->span[i];
 		struct side *x;
 
 		if (d >= N_DIRS)
 			continue;
-		op_span(m, i, &s);
 		if (s.instant)
 			continue;
 		x = &r->side[d];

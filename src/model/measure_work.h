@@ -8,12 +8,14 @@
 struct measure_work {
 	const struct model *m;
 	enum percentile_method method;
-	u8 *state;	     /* enum cmd_state */
-	u8 *dir;	     /* enum dir */
-	bool *pool;	     /* in the pool and reached the device */
-	u64 *scratch;	     /* room for one number a command and an operation */
-	u64 end_ns;	     /* of the capture: what is in flight lasts until here */
-	u32 op_name[N_DIRS]; /* string ids of "load" and "store" */
+	struct dir_names names;
+	u8 *state;	      /* enum cmd_state */
+	u8 *dir;	      /* enum dir */
+	bool *pool;	      /* in the pool and reached the device */
+	u64 *scratch;	      /* room for one number a command and an operation */
+	u64 end_ns;	      /* of the capture: what is in flight lasts until here */
+	u32 op_name[N_DIRS];  /* string ids of "load" and "store" */
+	struct op_span *span; /* of each operation */
 };
 
 static inline enum dir work_op_dir(const struct measure_work *w, u32 op)
@@ -79,11 +81,16 @@ struct work_groups {
 	u32 n;
 };
 
+/* A deep queue; and one in which commands wait at least as long as they are served. */
+#define DEEP_QUEUE     2
+#define WAITING_FACTOR 2
+
 int measure_qd1(struct measure *out, const struct measure_work *w);
 /* How commands overlap: depth over all, and the evidence of each direction. */
 int measure_flow(struct measure *out, const struct measure_work *w, struct work_groups *gs);
 /* From verdict and evidence; what it costs. */
 void classify(struct measure_qd1 *q);
+int measure_failures(struct measure *out, const struct measure_work *w);
 int measure_objects(struct measure *out, const struct measure_work *w);
 int measure_barrier(struct measure *out, const struct measure_work *w);
 int measure_requests(struct measure *out, const struct measure_work *w);

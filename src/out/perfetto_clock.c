@@ -81,13 +81,12 @@ static void flatten(struct pf_arm *a)
 	a->n_knots = 1;
 }
 
-/* The knots of an arm, and how far they are from a straight line. */
-static int tie(struct pf_arm *a)
+/* One knot for each time that an anchor ties. */
+static int collect(struct pf_arm *a)
 {
 	const struct model *m = a->m;
-	double error = 0;
-	bool was_set = false;
-	u32 i;
+	u64 last = 0;
+	u32 n = 0, i;
 
 	if (!m->n_anchors)
 		return -ENODATA;
@@ -98,24 +97,47 @@ static int tie(struct pf_arm *a)
 		const struct anchor *x = &m->anchor[i];
 
 		a->stats->clock_error_ns = MAX(a->stats->clock_error_ns, x->uncertainty_ns);
-		if (!a->n_knots || x->monotonic_ns > a->knot[a->n_knots - 1].monotonic_ns)
-			a->knot[a->n_knots++] = (struct pf_knot){ x->monotonic_ns, x->realtime_ns - x->monotonic_ns };
+		if (n && x->monotonic_ns <= last)
+			continue;
+		last = x->monotonic_ns;
+		a->knot[n++] = (struct pf_knot){ last, x->realtime_ns - last };
 	}
-	a->stats->clock_anchors = a->n_knots;
+	a->n_knots = a->stats->clock_anchors = n;
+	return 0;
+}
+
+static double size(double x)
+{
+	return x < 0 ? -x : x;
+}
+
+/* Whether somebody set the clock between two knots; *error is how far they are from straight lines. */
+static bool was_set(const struct pf_arm *a, double *error)
+{
+	bool set = false;
+	u32 i;
+
+	*error = 0;
 	for (i = 1; i < a->n_knots; i++) {
 		const struct pf_knot *k = &a->knot[i];
-		double step = drift(k[-1].offset_ns, k->offset_ns);
+		double step = size(drift(k[-1].offset_ns, k->offset_ns));
 
-		step = step < 0 ? -step : step;
-		was_set |=
-			step > SMALLEST_STEP_NS && step > MOST_DRIFT * (double)(k->monotonic_ns - k[-1].monotonic_ns);
-		if (i + 1 < a->n_knots) {
-			double d = drift(offset_at(k - 1, k + 1, k->monotonic_ns), k->offset_ns);
-
-			error = MAX(error, d < 0 ? -d : d);
-		}
+		set |= step > SMALLEST_STEP_NS && step > MOST_DRIFT * (double)(k->monotonic_ns - k[-1].monotonic_ns);
+		if (i + 1 < a->n_knots)
+			*error = MAX(*error, size(drift(offset_at(k - 1, k + 1, k->monotonic_ns), k->offset_ns)));
 	}
-	if (was_set)
+	return set;
+}
+
+/* The knots of an arm. */
+static int tie(struct pf_arm *a)
+{
+	double error;
+	int ret = collect(a);
+
+	if (ret)
+		return ret;
+	if (was_set(a, &error))
 		flatten(a);
 	else
 		a->stats->clock_error_ns += (u64)error;

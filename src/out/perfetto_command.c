@@ -172,6 +172,16 @@ void pf_command_about(struct pf_writer *w, struct pf_unit *u, u32 row)
 		pf_arg_id(w, ARG_path, &m->strings, m->device[m->cmd.dev[row]].name);
 }
 
+/* Two words for nearly all commands: their ids are kept, and not looked up. */
+static void role_arg(struct pf_writer *w, bool header)
+{
+	u32 *iid = header ? &w->header_iid : &w->payload_iid;
+
+	if (!*iid)
+		*iid = header ? pf_string_value(w, "header", 6) : pf_string_value(w, "payload", 7);
+	pf_arg_number(w, ARG_role, ANNOTATION_STRING_IID, *iid);
+}
+
 void pf_command_describe(struct pf_writer *w, struct pf_unit *u, u32 row, bool real_duration)
 {
 	const struct pf_counter *lba = pf_command_counter(u, row);
@@ -188,8 +198,7 @@ void pf_command_describe(struct pf_writer *w, struct pf_unit *u, u32 row, bool r
 	if (tag)
 		pf_arg_u64(w, ARG_trace_id, tag);
 	if (op != NONE && m->op.name[op] == a->store_name)
-		pf_arg_interned(w, ARG_role, t->flags[row] & CMD_HEADER ? "header" : "payload",
-				t->flags[row] & CMD_HEADER ? 6 : 7);
+		role_arg(w, t->flags[row] & CMD_HEADER);
 	pf_arg_bool(w, ARG_real_dur, real_duration);
 	trouble_args(w, m, row);
 	if (u->n_devices > 1)

@@ -2,6 +2,7 @@
 /* Command slices on the lanes of their role. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "out/perfetto_writer.h"
 
@@ -68,7 +69,12 @@ static u32 next_slice(const struct pf_unit *u, u32 at)
 	return at;
 }
 
-static u64 begin_of(const struct pf_unit *u, u32 at)
+static u32 n_slices(const struct pf_unit *u)
+{
+	return u->group ? u->n_groups : u->n_rows;
+}
+
+static inline u64 begin_of(const struct pf_unit *u, u32 at)
 {
 	if (u->group)
 		return at < u->n_groups ? u->group[at].begin_ns : PF_DONE;
@@ -131,39 +137,104 @@ int pf_commands_prepare(struct pf_arm *a)
 	return 0;
 }
 
-/* Counts the lanes that each role needs: the descriptors come before the events. */
-int pf_commands_lanes(struct pf_unit *u, const struct perfetto_options *o)
+/* first_behind() of plain commands, as most are: by their column, without branches in the search. */
+static u32 first_ts_behind(const u64 *ts, u32 n, u32 at, u64 end)
 {
-	const u8 *role = u->arm->role;
-	u32 ranks = 0, k;
-	s64 at = next_slice(u, 0);
-	u64 begin;
+	u64 lo = at, step = 1, len;
 
-	while ((begin = begin_of(u, (u32)at)) != PF_DONE) {
-		at = fill_batch(u, (u32)at, o);
-		if (at < 0)
-			return (int)at;
-		for (k = 0; k < u->n_batch; k++) {
-			u32 row = row_of(u, u->batch[k].at);
-			struct pf_role *r = &u->roles[role[row]];
-			const struct pf_counter *lba = pf_command_counter(u, row);
-			s64 lane;
+	for (; lo + step < n && ts[lo + step] <= end; step *= 2)
+		lo += step;
+	for (len = MIN(lo + step, n) - lo; len > 1;) {
+		u64 half = len / 2;
 
-			lanes_advance(&r->lanes, begin);
-			lane = lanes_take(&r->lanes, u->batch[k].end_ns, false);
-			if (lane < 0)
-				return -ENOMEM;
-			r->n_first_lane += !lane;
-			if (!r->rank)
-				r->rank = ++ranks;
-			if (lba)
-				u->n_samples[lba - u->slba]++;
+		lo += ts[lo + half] <= end ? half : 0;
+		len -= half;
+	}
+	return (u32)lo + 1;
+}
+
+/* The first slice that begins later than `end`, from behind `at`, which does not. */
+static u32 first_behind(const struct pf_unit *u, u32 at, u64 end)
+{
+	u64 n = n_slices(u), lo = at, step = 1, hi;
+
+	if (!u->group && !u->row && !u->arm->n_knots && end < PF_MAX_TIME &&
+	    !__builtin_add_overflow(end, u->arm->shift_ns, &hi))
+		return first_ts_behind(u->arm->m->cmd.ts_ns, u->n_rows, at, hi);
+
+	/* It is near: steps that double, then halves between the last two. */
+	for (; lo + step < n && begin_of(u, (u32)(lo + step)) <= end; step *= 2)
+		lo += step;
+	hi = MIN(lo + step, n);
+	while (lo + 1 < hi) {
+		u64 mid = lo + (hi - lo) / 2;
+
+		if (begin_of(u, (u32)mid) <= end)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return (u32)hi;
+}
+
+/*
+ * First fit takes as many lanes as slices are open at once, at most; ended[]
+ * has room for one more than there are slices.
+ */
+static void count_lanes(struct pf_unit *u, u32 role, const struct perfetto_options *o, u32 *ended)
+{
+	u32 n = n_slices(u), open = 0, at;
+	struct pf_role *r = &u->roles[role];
+
+	memset(ended, 0, (n + 1ul) * sizeof(*ended));
+	r->first_begin_ns = r->first_end_ns = UINT64_MAX;
+	for (at = 0; at < n; at++) {
+		u64 end;
+
+		open -= ended[at];
+		if (u->arm->role[row_of(u, at)] != role)
+			continue;
+		open++;
+		r->n_lanes = MAX(r->n_lanes, open);
+		end = end_of(u, at, o);
+		ended[first_behind(u, at, end)]++;
+		if (begin_of(u, at) <= r->first_begin_ns) {
+			r->first_begin_ns = begin_of(u, at);
+			r->first_end_ns = MIN(r->first_end_ns, end);
 		}
 	}
-	for (k = 0; k < N_ROLES; k++) {
-		u->roles[k].n_lanes = u->roles[k].lanes.n;
-		lanes_reset(&u->roles[k].lanes);
+}
+
+static bool appears_before(const struct pf_role *a, const struct pf_role *b)
+{
+	if (a->first_begin_ns != b->first_begin_ns)
+		return a->first_begin_ns < b->first_begin_ns;
+	return a->first_end_ns != b->first_end_ns ? a->first_end_ns < b->first_end_ns : a < b;
+}
+
+/* Finds the lanes that each role needs: the descriptors come before the events. */
+int pf_commands_lanes(struct pf_unit *u, const struct perfetto_options *o)
+{
+	u32 *ended = malloc((n_slices(u) + 1ul) * sizeof(*ended)), at, k, i;
+
+	if (!ended)
+		return -ENOMEM;
+	for (at = next_slice(u, 0); at < n_slices(u); at = next_slice(u, at + 1)) {
+		u32 row = row_of(u, at);
+		const struct pf_counter *lba = pf_command_counter(u, row);
+
+		u->roles[u->arm->role[row]].n_slices++;
+		if (lba)
+			u->n_samples[lba - u->slba]++;
 	}
+	for (k = 0; k < N_ROLES; k++)
+		if (u->roles[k].n_slices)
+			count_lanes(u, k, o, ended);
+	free(ended);
+	for (k = 0; k < N_ROLES; k++)
+		for (i = 0; i < N_ROLES && u->roles[k].n_slices; i++)
+			u->roles[k].rank +=
+				i == k || (u->roles[i].n_slices && appears_before(&u->roles[i], &u->roles[k]));
 	return 0;
 }
 

@@ -167,6 +167,10 @@ static int group_spans(const struct pf_arm *a, struct pf_spans *s, u64 most, u32
 		ret = fold(a, s, bins_choose(&bins, most), class.n, *group_of, last);
 	numbers_free(&class);
 	free(last);
+	if (ret) {
+		free(*group_of);
+		*group_of = NULL;
+	}
 	return ret;
 }
 

@@ -103,7 +103,7 @@ int pf_instants_group(const struct pf_arm *a, struct pf_instants *x, u64 most)
 
 	if (x->n <= most)
 		return 0;
-	state = malloc((x->n + 1ul) * sizeof(*state));
+	state = calloc(x->n + 1ul, sizeof(*state));
 	if (state)
 		ret = count_bins(a, x, &class, &bins, state);
 	if (!ret)

@@ -124,8 +124,8 @@ static void choose_defaults(struct pf_writer *w, const struct pf_arm *arms)
 			const struct pf_unit *u = &arms[i].unit[k];
 
 			for (j = 0; j < N_ROLES; j++)
-				if (u->roles[j].n_first_lane > most_slices) {
-					most_slices = u->roles[j].n_first_lane;
+				if (u->roles[j].n_slices / MAX(u->roles[j].n_lanes, 1u) > most_slices) {
+					most_slices = u->roles[j].n_slices / u->roles[j].n_lanes;
 					w->default_track = u->roles[j].track;
 				}
 			for (j = 0; j < N_DIRS; j++)
@@ -174,6 +174,7 @@ void pf_piece_next(struct pf_writer *w, struct pf_arm *arms, u64 now)
 	w->z = NULL;
 	strpool_free(&w->event_names);
 	strpool_free(&w->string_values);
+	w->header_iid = w->payload_iid = 0;
 	for (i = 0; i < w->n_arms; i++)
 		memset(arms[i].name_cache, 0, sizeof(arms[i].name_cache));
 	if (w->ret || pf_piece_open(w, arms, now))

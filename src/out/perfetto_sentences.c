@@ -74,9 +74,40 @@ static void join(struct perfetto_sentences *x, const struct model *m)
 		    ULL(m->long_keys));
 }
 
+/*
+ * Older tracers compute bytes from the LBA size that the user gave: if it is
+ * the wrong one of the two usual ones, all commands of an object together have
+ * an eighth of its bytes, or eight times as many.
+ */
+static void lba_size(struct perfetto_sentences *x, const struct model *m)
+{
+	double objects = 0, commands = 0;
+	u32 op, k;
+
+	for (op = 0; op < m->op.n; op++) {
+		if (!m->op.n_cmds[op] || m->op.error[op])
+			continue;
+		objects += (double)m->op.bytes[op];
+		for (k = 0; k < m->op.n_cmds[op]; k++) {
+			u32 cmd = m->cmd_order[m->op.first_cmd[op] + k];
+
+			if (!(m->cmd.flags[cmd] & CMD_HEADER))
+				commands += cmd_op_bytes(m, cmd, op);
+		}
+	}
+	if (commands > 0 && objects / commands > 7.6 && objects / commands < 8.4)
+		say(&x->warnings, "the commands of objects have an eighth of their bytes: the LBA size is %u, not %u",
+		    m->lba_bytes * 8, m->lba_bytes);
+	else if (objects > 0 && commands / objects > 7.6 && commands / objects < 8.4)
+		say(&x->warnings, "the commands of objects have eight times their bytes: the LBA size is %u, not %u",
+		    m->lba_bytes / 8, m->lba_bytes);
+}
+
 /* Whether the two sides fit together. */
 static void sides(struct perfetto_sentences *x, const struct model *m)
 {
+	if (!m->cut.window)
+		lba_size(x, m);
 	if (m->lba_inferred)
 		say(&x->notes, "LBA size %u was inferred from the headers of the stores", m->lba_bytes);
 	if (m->n_stores && !m->n_header_cmds && m->join != JOIN_KEY && m->join != JOIN_NONE)

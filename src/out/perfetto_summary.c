@@ -63,7 +63,7 @@ static bool all_drawn(const struct model *m, const struct perfetto_stats *s)
 	       m->sem_in.semantic == m->op.n + m->cut.ops;
 }
 
-u32 perfetto_verdict(const struct perfetto_result *r)
+u32 perfetto_verdict(const struct perfetto_result *r, bool warnings)
 {
 	u32 verdict = 0, i;
 
@@ -77,6 +77,8 @@ u32 perfetto_verdict(const struct perfetto_result *r)
 			verdict |= PERFETTO_MISMATCH;
 		if (h.lossy || h.incomplete || perfetto_is_empty(m))
 			verdict |= PERFETTO_INCOMPLETE;
+		if (!warnings)
+			continue;
 		perfetto_sentences(&x, m, &r->stats[i]);
 		if (x.warnings.n)
 			verdict |= PERFETTO_WARNED;

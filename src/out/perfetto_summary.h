@@ -25,8 +25,8 @@ void perfetto_summary_json(struct buf *out, const struct perfetto_result *r);
 enum perfetto_verdict {
 	PERFETTO_MISMATCH = 1 << 0,   /* what was drawn is not what was read: a bug */
 	PERFETTO_INCOMPLETE = 1 << 1, /* events are missing: losses, damage, a cut end, or nothing at all */
-	PERFETTO_WARNED = 1 << 2,     /* there are warnings of any kind */
+	PERFETTO_WARNED = 1 << 2,     /* there are warnings of any kind; looked for when they are asked for */
 };
-u32 perfetto_verdict(const struct perfetto_result *r);
+u32 perfetto_verdict(const struct perfetto_result *r, bool warnings);
 
 #endif

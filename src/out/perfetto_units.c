@@ -45,20 +45,21 @@ static s64 unit_of(struct pf_arm *a, char *name)
 
 	if (!name)
 		return -ENOMEM;
-	for (i = 0; i < MIN(a->n_units, MAX_UNITS - 1u) && strcmp(a->unit[i].name, name); i++)
-		;
-	if (i < a->n_units) {
-		free(name);
-		return i;
-	}
-	if (i == MAX_UNITS - 1) {
+	if (a->n_units >= MAX_UNITS - 1) {
 		free(name);
 		name = strdup("others");
 		if (!name)
 			return -ENOMEM;
 	}
-	a->unit[i] = (struct pf_unit){ .arm = a, .name = name };
-	a->n_units++;
+	for (i = 0; i < a->n_units; i++) {
+		const char *has = a->unit[i].name;
+
+		if (has && !strcmp(has, name)) {
+			free(name);
+			return i;
+		}
+	}
+	a->unit[a->n_units++] = (struct pf_unit){ .arm = a, .name = name };
 	return i;
 }
 

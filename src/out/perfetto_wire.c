@@ -164,9 +164,14 @@ void pf_arg_string(struct pf_writer *w, enum pf_arg arg, const char *s, size_t n
 	pb_close(&w->b, mark);
 }
 
+u32 pf_string_value(struct pf_writer *w, const char *s, size_t n)
+{
+	return pool_id(w, &w->string_values, INTERNED_STRING_VALUE, s, n);
+}
+
 void pf_arg_interned(struct pf_writer *w, enum pf_arg arg, const char *s, size_t n)
 {
-	pf_arg_number(w, arg, ANNOTATION_STRING_IID, pool_id(w, &w->string_values, INTERNED_STRING_VALUE, s, n));
+	pf_arg_number(w, arg, ANNOTATION_STRING_IID, pf_string_value(w, s, n));
 }
 
 void pf_arg_id(struct pf_writer *w, enum pf_arg arg, const struct strpool *s, u32 id)

@@ -82,7 +82,8 @@ struct pf_writer {
 	u32 n_tracks, n_arms;
 	/* What an event is about when it does not say: the busiest lane, and the LBA counter of the busier direction. */
 	u32 default_track, default_counter;
-	size_t packet, event; /* marks of the open messages */
+	u32 header_iid, payload_iid; /* of the role of a command, 0 = not sent yet */
+	size_t packet, event;	     /* marks of the open messages */
 	int ret;
 	const struct perfetto_options *o;
 };
@@ -99,6 +100,7 @@ int pf_flush(struct pf_writer *w);
 void pf_writer_free(struct pf_writer *w);
 
 u32 pf_event_name(struct pf_writer *w, const char *s, size_t n);
+u32 pf_string_value(struct pf_writer *w, const char *s, size_t n);
 void pf_arg_string(struct pf_writer *w, enum pf_arg arg, const char *s, size_t n);
 /* For strings that come again: written once. */
 void pf_arg_interned(struct pf_writer *w, enum pf_arg arg, const char *s, size_t n);
@@ -246,10 +248,11 @@ struct pf_bucket {
 
 struct pf_role {
 	struct lanes lanes;
-	u32 n_lanes;	  /* what the first pass found */
-	u64 n_first_lane; /* slices on lane 0 */
-	u32 track;	  /* of lane 0; the others follow */
-	u32 rank;	  /* order of first appearance, from 1; 0 = no command */
+	u64 n_slices;
+	u64 first_begin_ns, first_end_ns;
+	u32 n_lanes;
+	u32 track; /* of lane 0; the others follow */
+	u32 rank;  /* order of first appearance, from 1; 0 = no command */
 };
 
 /* The device side of an arm: one for each device that has commands. */

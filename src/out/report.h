@@ -55,6 +55,10 @@ const char *report_class_id(enum qd_class c);
 /* The evidence for the class in one sentence, without a full stop; nothing for QD_UNKNOWN. */
 void report_class_why(struct buf *out, const struct measure_qd1 *q);
 
+/* "LBA out of range"; and the numbers, "sct 0 sc 80". */
+const char *report_status_name(const struct measure_status *s);
+void report_status_code(char *out, size_t n, const struct measure_status *s);
+
 /* "device", "gaps", ...: names of parts of a request, causes of a barrier, kinds of work. */
 const char *report_part_name(enum request_part p);
 const char *report_cause_name(enum barrier_cause c);

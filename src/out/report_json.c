@@ -241,6 +241,29 @@ static void commands(struct json *j, const struct measure *x)
 	jw_close(j, '}');
 }
 
+static void failures(struct json *j, const struct measure *x)
+{
+	static const char *const kinds[] = { [STATUS_NVME] = "nvme", [STATUS_BLK] = "blk", [STATUS_ERRNO] = "errno" };
+	u32 i;
+
+	jw_array(j, "failures");
+	for (i = 0; i < x->n_failures; i++) {
+		const struct measure_status *s = &x->failure[i];
+		bool nvme = s->kind == STATUS_NVME;
+
+		jw_item(j);
+		jw_open(j, '{');
+		jw_string(j, "kind", kinds[s->kind]);
+		jw_number(j, "status", s->status);
+		jw_number_of(j, "sct", s->status >> 8 & 7, nvme);
+		jw_number_of(j, "sc", s->status & 0xff, nvme);
+		jw_string(j, "name", report_status_name(s));
+		jw_number(j, "n", s->n);
+		jw_close(j, '}');
+	}
+	jw_close(j, ']');
+}
+
 static void latencies(struct json *j, const struct model *m, const struct measure *x)
 {
 	struct buf name = {};
@@ -307,6 +330,7 @@ void report_json(struct buf *out, const struct report_arm *arms, u32 n)
 		inputs(&j, a->m);
 		info(&j, a->m);
 		commands(&j, a->x);
+		failures(&j, a->x);
 		latencies(&j, a->m, a->x);
 		jw_queue(&j, a->x);
 		jw_objects(&j, a->m, a->x);

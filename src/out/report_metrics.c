@@ -186,7 +186,9 @@ static void emit(const struct report_arm *a, const struct desc *d, const char *s
 		 report_metric_fn fn, void *arg)
 {
 	const char *at = (const char *)base + d->at;
-	struct report_metric m = { .op = op, .metric = d->name, .stat = stat, .unit = d->unit, .whole = true };
+	struct report_metric m = {
+		.op = op, .metric = d->name, .stat = stat, .unit = d->unit, .what = d->what, .whole = true
+	};
 
 	if (d->n_at != NO_N) {
 		m.has_n = true;

@@ -13,6 +13,7 @@ struct report_metric {
 	const char *metric; /* "gap", "commands" */
 	const char *stat;   /* "p50"; "value" where there is only one */
 	const char *unit;   /* "ns", "bytes", "share", "" for a count */
+	const char *what;   /* in words */
 	bool known;	    /* false: nothing was measured */
 	bool whole;	    /* v is a whole number, also in u */
 	u64 u;

@@ -45,15 +45,7 @@ static void label_value(struct buf *out, const char *name, const char *s)
 
 static void head(struct prom *p, const struct report_metric *m)
 {
-	struct report_metric_info info;
-	u32 i;
-
-	for (i = 0; i < report_metric_infos(); i++) {
-		report_metric_info(i, &info);
-		if (!strcmp(info.metric, m->metric))
-			break;
-	}
-	buf_printf(p->out, "# HELP kvio_%s%s %s\n# TYPE kvio_%s%s gauge\n", m->metric, suffix(m->unit), info.what,
+	buf_printf(p->out, "# HELP kvio_%s%s %s\n# TYPE kvio_%s%s gauge\n", m->metric, suffix(m->unit), m->what,
 		   m->metric, suffix(m->unit));
 	p->last = m->metric;
 }

@@ -187,6 +187,7 @@ static void count(struct buf *out, u64 n, const char *what)
 static void commands(struct buf *out, const struct measure *x)
 {
 	const struct measure_cmds *c = &x->cmd;
+	u32 i;
 
 	buf_printf(out, "commands: %llu (%llu tagged, %llu untagged), ", ULL(c->n), ULL(c->tagged), ULL(c->untagged));
 	report_bytes(out, c->bytes);
@@ -197,6 +198,16 @@ static void commands(struct buf *out, const struct measure *x)
 	count(out, c->state[STATE_IN_FLIGHT], "in flight");
 	count(out, c->state[STATE_UNPAIRED], "unpaired");
 	count(out, c->state[STATE_BACKWARDS], "backwards");
+	for (i = 0; i < MIN(x->n_failures, 5u); i++) {
+		char code[32];
+
+		report_status_code(code, sizeof(code), &x->failure[i]);
+		buf_printf(out, "\n          %s %llu: %s (%s)",
+			   x->failure[i].kind == STATUS_ERRNO ? "refused" : "failed", ULL(x->failure[i].n),
+			   report_status_name(&x->failure[i]), code);
+	}
+	if (x->n_failures > 5)
+		buf_printf(out, "\n          and %u other kinds of failure", x->n_failures - 5);
 	buf_printf(out, "\n          latency known for %.1f %%\n", 100 * c->coverage);
 	if (c->state[STATE_REFUSED] || c->state[STATE_REISSUED])
 		buf_printf(out, "          besides: %llu refused before the device, %llu attempts re-issued\n",

@@ -127,6 +127,11 @@ is "$(echo "$dump" | grep '^T NVMe [^/]*$' | tr '\n' ';')" 'T NVMe 60:0 capture 
 draw "$tmp/unknown.jsonl" --device word
 is "$(echo "$dump" | grep '^T NVMe [^/]*$' | tr '\n' ';')" 'T NVMe word capture | process pid=1001;T NVMe nvme0n1 capture | process pid=1003;T NVMe nvme1n1 capture | process pid=1004;' 'commands of an unknown device are under the old name'
 ok 'the timeline is sound' tests/pftcheck "$tmp/x.pftrace"
+perl -e 'printf "{\"event_type\":\"nvme_cmd\",\"disk\":\"nvme%dn1\",\"nsid\":1,\"nvme_opcode\":2,\"op_name\":\"read\",\"slba\":8,\"data_len\":4096,\"ts\":%d}\n", $_, 1000 + $_ for 1 .. 300' >"$tmp/many.jsonl"
+draw "$tmp/many.jsonl"
+is "$(echo "$dump" | grep -c '^T NVMe [^/]*$') $(echo "$dump" | grep -c '^S .* read ')" '256 300' 'more devices than a machine has share the last process'
+like "$dump" '^T NVMe others capture ' 'which says so'
+ok 'and the timeline is sound' tests/pftcheck "$tmp/x.pftrace"
 # An object over two devices: its arrows lead to both.
 {
 	printf '{"trace_id":1,"op":"load","key":"k","bytes":8192,"ts_start":0.000001,"ts":0.000003,"slot_offset":0}\n'

@@ -56,6 +56,22 @@ like "$text" 'p95 4\.40 us' 'dup-trace-id: no gap from one use of an id to the n
 report $D/tpmon/ebpf.jsonl
 like "$text" 'read +165 +110 us .* 219 us' 'tpmon: latencies of tracepoint captures'
 
+# --- failed commands: counted, named, and in no latency ---
+i=0
+while [ $i -lt 100 ]; do
+	ts=$((1000000000 + i * 200000)) status=0 lat=100000
+	[ $i -eq 10 ] || [ $i -eq 20 ] && status=4 lat=5000
+	printf '{"event_type":"nvme_cmd","disk":"nvme0n1","nsid":1,"nvme_opcode":2,"op_name":"read","slba":%s,"nlb":8,"bytes":4096,"data_len":4096,"hwq":1,"cid":%s,"ts":%s}\n' $i $i $ts
+	printf '{"event_type":"nvme_cmp","disk":"nvme0n1","status":%s,"lat_ns":%s,"hwq":1,"cid":%s,"ts":%s}\n' $status $lat $i $((ts + lat))
+	i=$((i + 1))
+done >"$tmp/failed.jsonl"
+echo '{"event_type":"drops","dropped":0}' >>"$tmp/failed.jsonl"
+report "$tmp/failed.jsonl"
+like "$text" '^  read +98 +100 us .* 2 +0\.0%$' 'failed commands: in no percentile'
+like "$text" '^          failed 2: data transfer error \(sct 0 sc 4\)$' 'failed commands: by status'
+"$KVIO" report --json "$tmp/failed.jsonl" >"$tmp/json"
+is "$(json "$tmp/json" 'join " ", map { "$_->{kind} $_->{sct} $_->{sc} $_->{n}" } @{ $j->{capture}{failures} }')" 'nvme 0 4 2' 'failed commands: in JSON'
+
 # --- what keeps commands from overlapping, and where requests wait ---
 like "$("$KVIO" report "$tmp/serial.jsonl")" '^  loads   QD~1 \(serialized\): serial within an object$' 'the class of the queue'
 report $D/batched/sem.jsonl $D/batched/ebpf.jsonl $D/batched/serving.jsonl

@@ -194,6 +194,10 @@ static void failed_commands_have_no_latency(void **state)
 	assert_int_equal(l->lat.p50, 100 * US);
 	assert_int_equal(x.cmd.state[STATE_FAILED], 2);
 	assert_int_equal(x.cmd.failed_bytes, 2 * 131072);
+	assert_int_equal(x.n_failures, 1);
+	assert_int_equal(x.failure[0].n, 2);
+	assert_int_equal(x.failure[0].kind, STATUS_BLK);
+	assert_string_equal(report_status_name(&x.failure[0]), "I/O error");
 	assert_int_equal(x.pool_ok_bytes, 98 * 131072);
 	assert_true(fabs(x.cmd.coverage - 1) < 1e-9);
 	done(&m, &x);

@@ -37,6 +37,7 @@ struct got {
 	u32 n_lines, n_meta, n_footers;
 	u32 kinds[N_ITEM_KINDS];
 	struct stream_info info;
+	char defect[96];
 	int ret;
 };
 
@@ -79,6 +80,8 @@ static void read_all(const char *text, size_t n, enum fold_mode fold, size_t ste
 	while ((got.ret = stream_next(s, &it)) > 0)
 		take(&it);
 	got.info = *stream_info(s);
+	if (got.info.defect)
+		snprintf(got.defect, sizeof(got.defect), "%s", got.info.defect);
 	stream_close(s);
 	buf_byte(&got.text, 0);
 	got.text.n--;
@@ -409,7 +412,7 @@ static void every_byte_of_a_name_survives(void **state)
 static void bom_crlf_and_blank_lines_are_no_damage(void **state)
 {
 	(void)state;
-	read_all("\xef\xbb\xbf{\"x\":1}\r\n\r\n  \n{\"x\":2}\r\n", 29, FOLD_NOT, 1);
+	read_all("\xef\xbb\xbf{\"x\":1}\r\n\r\n  \n{\"x\":2}\r\n", 26, FOLD_NOT, 1);
 	assert_int_equal(got.ret, 0);
 	assert_string_equal(got.text.p, "{\"x\":1}\n{\"x\":2}\n");
 	assert_true(got.info.bom);
@@ -557,7 +560,7 @@ static void a_cut_file_gives_its_whole_blocks(void **state)
 	read_all(file.p, n + 50, FOLD_NOT, 64);
 	assert_int_equal(got.ret, 0);
 	assert_int_equal(got.kinds[ITEM_CLOCK], 1);
-	assert_non_null(strstr(got.info.defect ? got.info.defect : "", "cut block") ? "" : NULL);
+	assert_non_null(strstr(got.defect, "cut block"));
 	buf_free(&file);
 }
 
