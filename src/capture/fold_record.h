@@ -29,8 +29,7 @@ void fold_command(union event *e, const struct jsonl_cmd *c, const struct jsonl_
  * The record that tells all that the line(s) do, `e` or the one in a member
  * "record".  False when neither does.
  */
-bool fold_tells(struct told *t, const union event *e, const struct item *line, struct names *names,
-		struct folded *out);
+bool fold_tells(struct told *t, const union event *e, const struct item *line, struct names *names, struct folded *out);
 
 /* The same for all lines that are not of commands: the record from the line itself. */
 bool fold_other(struct told *t, const struct item *line, struct names *names, struct folded *out);

@@ -14,9 +14,9 @@
 struct halves {
 	struct waiting **slot; /* slot[0] is not used: one allocation each, so that they keep their place */
 	u32 n_slots, cap, max;
-	u32 n;	  /* waiting */
+	u32 n;	   /* waiting */
 	u64 bytes; /* of their lines */
-	u32 free; /* list of unused slots, through bucket_next */
+	u32 free;  /* list of unused slots, through bucket_next */
 	u32 oldest, youngest;
 	u32 *bucket;
 	u32 mask;

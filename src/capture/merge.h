@@ -17,9 +17,9 @@
 typedef int (*merge_next_fn)(void *arg, u32 source, struct item *it);
 
 struct merge_info {
-	u64 late;	   /* items that came out behind a later one */
-	u64 late_by_ns;	   /* the most that one was late by */
-	u32 first_source;  /* of the first that was late */
+	u64 late;	  /* items that came out behind a later one */
+	u64 late_by_ns;	  /* the most that one was late by */
+	u32 first_source; /* of the first that was late */
 };
 
 struct merge;

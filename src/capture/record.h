@@ -21,9 +21,9 @@ union event {
 static inline size_t event_bytes(u8 kind)
 {
 	static const u8 bytes[EV_KINDS] = {
-		[EV_NVME] = sizeof(struct ev_nvme),   [EV_NVME_KV] = sizeof(struct ev_nvme_kv),
-		[EV_TASK] = sizeof(struct ev_task),   [EV_CQ_OVERFLOW] = sizeof(struct ev_cq_overflow),
-		[EV_DISK] = sizeof(struct ev_disk),   [EV_CLOCK] = sizeof(struct ev_clock),
+		[EV_NVME] = sizeof(struct ev_nvme), [EV_NVME_KV] = sizeof(struct ev_nvme_kv),
+		[EV_TASK] = sizeof(struct ev_task), [EV_CQ_OVERFLOW] = sizeof(struct ev_cq_overflow),
+		[EV_DISK] = sizeof(struct ev_disk), [EV_CLOCK] = sizeof(struct ev_clock),
 		[EV_LOSS] = sizeof(struct ev_loss),
 	};
 

@@ -188,7 +188,8 @@ static void device_name(char *out, size_t max, const char *name, size_t n)
 		name += 2;
 	}
 	while (name < end && at + 1 < max) {
-		if (*name == 'c' && at > 4 && end - name > 1 && isdigit((unsigned char)name[1]) && !memcmp(out, "nvme", 4)) {
+		if (*name == 'c' && at > 4 && end - name > 1 && isdigit((unsigned char)name[1]) &&
+		    !memcmp(out, "nvme", 4)) {
 			do
 				name++;
 			while (name < end && isdigit((unsigned char)*name));
@@ -302,7 +303,8 @@ static bool time_passes(struct select *s, const struct item *it)
 		return true;
 	if (!s->has_base)
 		select_base(s, it->start_ns);
-	return !(s->from.set && !reached(s, &s->from, it->start_ns)) && !(s->to.set && reached(s, &s->to, it->start_ns));
+	return !(s->from.set && !reached(s, &s->from, it->start_ns)) &&
+	       !(s->to.set && reached(s, &s->to, it->start_ns));
 }
 
 /* What the filters look at in a command; of a lone completion some is not known. */

@@ -32,11 +32,11 @@ struct stream {
 	struct slice completion;
 	/* .kvt */
 	struct kvt_reader *kvt;
-	char *path;	   /* to look ahead in for names, once */
-	struct buf ahead;  /* names of that, whole union event each; given out up to ahead_at */
+	char *path;	  /* to look ahead in for names, once */
+	struct buf ahead; /* names of that, whole union event each; given out up to ahead_at */
 	size_t ahead_at;
-	u64 n_names;	   /* given out of the file as it goes */
-	u64 skip_names;	   /* were given out before they came */
+	u64 n_names;	/* given out of the file as it goes */
+	u64 skip_names; /* were given out before they came */
 	struct kvt_chunk chunk;
 	u32 at;		   /* record or byte of the chunk */
 	union event event; /* the record at hand ... */
@@ -565,7 +565,8 @@ int stream_next(struct stream *s, struct item *it)
 		ret = next_raw(s, it);
 		if (!ret)
 			ret = end(s);
-		else if (ret > 0 && (!it->line.p || (s->o.fold == FOLD_NOT && it->kind != ITEM_TASK && it->kind != ITEM_DISK)))
+		else if (ret > 0 &&
+			 (!it->line.p || (s->o.fold == FOLD_NOT && it->kind != ITEM_TASK && it->kind != ITEM_DISK)))
 			return 1;
 		else if (ret > 0)
 			ret = fold_put(s->fold, it);

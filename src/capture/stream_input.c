@@ -200,8 +200,8 @@ void item_of_line(struct item *it, struct slice line, const struct jsonl_rec *re
 void item_of_record(struct item *it, const union event *e, size_t size)
 {
 	static const u8 kinds[EV_KINDS] = {
-		[EV_NVME] = ITEM_NVME,	   [EV_NVME_KV] = ITEM_NVME_KV, [EV_CQ_OVERFLOW] = ITEM_CQ_OVERFLOW,
-		[EV_TASK] = ITEM_TASK,	   [EV_DISK] = ITEM_DISK,	[EV_CLOCK] = ITEM_CLOCK,
+		[EV_NVME] = ITEM_NVME, [EV_NVME_KV] = ITEM_NVME_KV, [EV_CQ_OVERFLOW] = ITEM_CQ_OVERFLOW,
+		[EV_TASK] = ITEM_TASK, [EV_DISK] = ITEM_DISK,	    [EV_CLOCK] = ITEM_CLOCK,
 		[EV_LOSS] = ITEM_LOSS,
 	};
 	u64 ts = event_time(e);
@@ -220,12 +220,12 @@ void item_of_record(struct item *it, const union event *e, size_t size)
 }
 
 static const char *const kind_names[N_ITEM_KINDS] = {
-	[ITEM_META] = "meta",		  [ITEM_KVIO_META] = "kvio_meta",
-	[ITEM_FOOTER] = "footer",	  [ITEM_TASK] = "task",
-	[ITEM_DISK] = "disk",		  [ITEM_NVME] = "nvme",
-	[ITEM_NVME_KV] = "nvme_kv",	  [ITEM_CQ_OVERFLOW] = "cq_overflow",
-	[ITEM_CLOCK] = "clock",		  [ITEM_LOSS] = "loss",
-	[ITEM_SEMANTIC] = "semantic",	  [ITEM_SERVING] = "serving",
+	[ITEM_META] = "meta",	      [ITEM_KVIO_META] = "kvio_meta",
+	[ITEM_FOOTER] = "footer",     [ITEM_TASK] = "task",
+	[ITEM_DISK] = "disk",	      [ITEM_NVME] = "nvme",
+	[ITEM_NVME_KV] = "nvme_kv",   [ITEM_CQ_OVERFLOW] = "cq_overflow",
+	[ITEM_CLOCK] = "clock",	      [ITEM_LOSS] = "loss",
+	[ITEM_SEMANTIC] = "semantic", [ITEM_SERVING] = "serving",
 	[ITEM_OTHER] = "other",
 };
 

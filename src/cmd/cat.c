@@ -40,8 +40,9 @@ static const struct opt opts[] = {
 	OPT_STR(0, "from", &o.from, "TIME",
 		"what begins at or after TIME: 1.5s, 20ms after the first event, or @NS of the capture's clock"),
 	OPT_STR(0, "to", &o.to, "TIME", "what begins before TIME"),
-	OPT_LIST(0, "object", &o.objects, "TEXT",
-		 "an object and its commands: a trace id, or a part of its key (needs the semantic trace among the files)"),
+	OPT_LIST(
+		0, "object", &o.objects, "TEXT",
+		"an object and its commands: a trace id, or a part of its key (needs the semantic trace among the files)"),
 	OPT_LIST(0, "device", &o.devices, "DEV", "commands of nvme0n1 (or ng0n1, or its /dev path), or of MAJOR:MINOR"),
 	OPT_LIST('p', "pid", &o.pids, "PID", "events of this process"),
 	OPT_LIST(0, "op", &o.ops, "OP", "commands called read, write, store, ..., or with this opcode"),
@@ -131,8 +132,9 @@ static enum sink_format parse_format(void)
 		return !strcmp(o.format, "kvt") ? SINK_KVT : !strcmp(o.format, "csv") ? SINK_CSV : SINK_JSONL;
 	f = sink_format_of(out.path);
 	if (f == SINK_UNKNOWN)
-		die_usage("cannot tell a format from the name '%s': use .kvt, .jsonl or .csv (the last two also with .gz, .zst), or --format",
-			  out.path);
+		die_usage(
+			"cannot tell a format from the name '%s': use .kvt, .jsonl or .csv (the last two also with .gz, .zst), or --format",
+			out.path);
 	return f;
 }
 
@@ -259,9 +261,10 @@ static int put_head(void)
 	if (ret) {
 		read_error(ret);
 	} else if (clash.why.n) {
-		ret = err(-1,
-			  "%s and %s cannot be one capture: %s; hold them against each other with --arm of kvio perfetto or kvio report",
-			  feed.source[clash.a].path, feed.source[clash.b].path, clash.why.p);
+		ret = err(
+			-1,
+			"%s and %s cannot be one capture: %s; hold them against each other with --arm of kvio perfetto or kvio report",
+			feed.source[clash.a].path, feed.source[clash.b].path, clash.why.p);
 	} else if (clash.clocks) {
 		warn("the clocks of %s and %s differ: they are of different boots or hosts, and the order of their events means nothing",
 		     feed.source[clash.a].path, feed.source[clash.b].path);
@@ -547,15 +550,14 @@ const struct cmd cmd_cat = {
 		       "holds for the output as well.  Parts of --split are captures of their own.\n"
 		       "\n"
 		       "The status is 3 when the input is incomplete: cut, damaged, never ended, or with losses.",
-	.examples =
-		"kvio cat run.kvt | jq 'select(.op_name == \"write\")'\n    events as JSON lines\n"
-		"kvio cat old.jsonl sem.jsonl.gz -o run.kvt\n    two traces of one run as one file\n"
-		"kvio cat run.kvt --from 2s --to 3s --op read -o part.jsonl.zst\n    one second, reads only\n"
-		"kvio cat run.kvt sem.jsonl --object 23f0db1c -o object.jsonl\n    all that became of one object\n"
-		"kvio cat run.kvt --format csv -o run.csv.gz\n    a table of commands\n"
-		"kvio cat -f run.kvt\n    follow a recording\n"
-		"kvio cat run.kvt --split 64MiB -o part.kvt\n    part-0001.kvt, part-0002.kvt, ...\n"
-		"kvio cat --stats run.kvt\n    what is in it",
+	.examples = "kvio cat run.kvt | jq 'select(.op_name == \"write\")'\n    events as JSON lines\n"
+		    "kvio cat old.jsonl sem.jsonl.gz -o run.kvt\n    two traces of one run as one file\n"
+		    "kvio cat run.kvt --from 2s --to 3s --op read -o part.jsonl.zst\n    one second, reads only\n"
+		    "kvio cat run.kvt sem.jsonl --object 23f0db1c -o object.jsonl\n    all that became of one object\n"
+		    "kvio cat run.kvt --format csv -o run.csv.gz\n    a table of commands\n"
+		    "kvio cat -f run.kvt\n    follow a recording\n"
+		    "kvio cat run.kvt --split 64MiB -o part.kvt\n    part-0001.kvt, part-0002.kvt, ...\n"
+		    "kvio cat --stats run.kvt\n    what is in it",
 	.opts = opts,
 	.run = run,
 };
