@@ -335,13 +335,14 @@ static void put_if_there(const struct csv_reader *r, struct buf *b, u32 column, 
 static int make_lines(struct csv_reader *r)
 {
 	u8 at[N_COLUMNS + 1]; /* the cell of each column */
-	struct slice lat;
+	struct slice lat = {};
 	u32 i;
 
 	memset(at, MAX_CELLS, sizeof(at));
 	for (i = 0; i < r->n_cells; i++)
 		at[r->column[i]] = (u8)i;
-	lat = at[C_LAT] == MAX_CELLS ? (struct slice){} : cell(r, at[C_LAT]);
+	if (at[C_LAT] != MAX_CELLS)
+		lat = cell(r, at[C_LAT]);
 	buf_reset(&r->cmd);
 	buf_lit(&r->cmd, "{\"event_type\":\"nvme_cmd\"");
 	for (i = 0; i < cmd_side.n; i++)
