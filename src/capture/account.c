@@ -58,7 +58,7 @@ static void take_end(struct account *a, const struct item *it)
 				      .filtered = r->loss.filtered,
 				      .in_flight = r->loss.in_flight };
 	numbers_add(&a->end, &n);
-	a->complete = it->doc ? !json_is_false(json_object_get(it->doc, "complete")) : r->loss.complete;
+	a->complete = it->doc ? !json_is_false(json_object_get(it->doc, "complete")) : r && r->loss.complete;
 	a->closed = a->footer = true;
 	json_decref(a->doc);
 	a->doc = json_incref((json_t *)it->doc);

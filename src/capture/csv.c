@@ -247,12 +247,12 @@ static struct slice cell(const struct csv_reader *r, u32 i)
 
 static u8 column_named(struct slice name)
 {
-	u8 i;
+	int i;
 
 	for (i = 0; i < N_COLUMNS; i++)
 		if (slice_is(name, columns[i].name))
 			break;
-	return i;
+	return (u8)i;
 }
 
 int csv_open(struct csv_reader **out, struct slice header, u64 *spare)
