@@ -122,36 +122,45 @@ static u32 find_column(const struct ndjson_field *f, const struct side *side, u3
 	return N_COLUMNS;
 }
 
-/* The members by column; those that have none are counted. */
-static void sort_members(const struct members *m, const struct side *side, const struct ndjson_field **of, u64 *lost)
+/* What a row is made of. */
+struct row {
+	struct ndjson_field f[N_COLUMNS];
+	u8 said[N_COLUMNS]; /* by which line, 0 = by none */
+};
+
+/* The members of a line by column: what both lines say is the command's.  Those without a column are counted. */
+static int sort_members(struct row *r, u8 line, struct slice text, const struct side *side, u64 *lost)
 {
-	u32 i, at, next = 0;
+	struct ndjson_field f;
+	struct ndjson s;
+	u32 at, next = 0;
+	int ret = ndjson_start(&s, text.p, text.n);
 
-	for (i = 0; i < m->n; i++) {
-		const struct ndjson_field *f = &m->f[i];
-
-		at = find_column(f, side, &next);
-		/* What both lines say is the command's; the time of completion follows. */
-		if (at < N_COLUMNS && !of[at])
-			of[at] = f;
-		else if (at == N_COLUMNS && !slice_is((struct slice){ f->key, f->key_len }, "event_type"))
+	while (!ret && (ret = ndjson_next(&s, &f)) > 0) {
+		ret = 0;
+		at = find_column(&f, side, &next);
+		if (at < N_COLUMNS && (!r->said[at] || r->said[at] == line)) {
+			r->f[at] = f;
+			r->said[at] = line;
+		} else if (at == N_COLUMNS && !slice_is((struct slice){ f.key, f.key_len }, "event_type")) {
 			++*lost;
+		}
 	}
+	return ret;
 }
 
 int csv_row(struct buf *b, struct slice cmd, struct slice cmp, const char *source, u64 *lost)
 {
-	const struct ndjson_field *of[N_COLUMNS] = {};
-	struct members c, p = {};
-	int ret = members_scan(&c, cmd.p, cmd.n);
+	struct row r;
+	int ret;
 	u32 i;
 
+	memset(r.said, 0, sizeof(r.said));
+	ret = sort_members(&r, 1, cmd, &cmd_side, lost);
 	if (!ret && cmp.n)
-		ret = members_scan(&p, cmp.p, cmp.n);
+		ret = sort_members(&r, 2, cmp, &cmp_side, lost);
 	if (ret)
 		return ret;
-	sort_members(&c, &cmd_side, of, lost);
-	sort_members(&p, &cmp_side, of, lost);
 	if (source) {
 		put_quoted(b, source, strlen(source));
 		buf_byte(b, ',');
@@ -159,8 +168,8 @@ int csv_row(struct buf *b, struct slice cmd, struct slice cmp, const char *sourc
 	for (i = 0; i < N_COLUMNS; i++) {
 		if (i)
 			buf_byte(b, ',');
-		if (of[i])
-			put_cell(b, of[i]);
+		if (r.said[i])
+			put_cell(b, &r.f[i]);
 	}
 	buf_byte(b, '\n');
 	return b->failed ? -ENOMEM : 0;
@@ -341,7 +350,7 @@ static int make_lines(struct csv_reader *r)
 	memset(at, MAX_CELLS, sizeof(at));
 	for (i = 0; i < r->n_cells; i++)
 		at[r->column[i]] = (u8)i;
-	if (at[C_LAT] != MAX_CELLS)
+	if (at[C_LAT] < MAX_CELLS)
 		lat = cell(r, at[C_LAT]);
 	buf_reset(&r->cmd);
 	buf_lit(&r->cmd, "{\"event_type\":\"nvme_cmd\"");

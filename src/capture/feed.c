@@ -52,6 +52,7 @@ static int pass(struct feed *f, u32 source, int (*take)(void *arg, const struct 
 
 	o.fold = FOLD_NOT;
 	o.disks = &f->disks;
+	o.wait = NULL; /* what is there now has to do */
 	ret = stream_open(&s, f->source[source].path, &o);
 	if (ret)
 		return fail(f, source, ret);

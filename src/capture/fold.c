@@ -11,6 +11,7 @@
 #include "capture/nvme_names.h"
 
 #define MAX_WAITING (1u << 17)
+#define MAX_DISKS   (1u << 16) /* beyond, lines stay text */
 /* Of one line at most: one that waited too long, a device, a disk, a thread, the command. */
 #define MAX_OUT	    6u
 
@@ -128,6 +129,10 @@ static int device_number(struct fold *f, const struct jsonl_cmd *c, u32 *dev)
 {
 	*dev = c->has & HAS_DEV ? c->dev : c->rdev;
 	if (!(c->has & HAS_DEV) && c->disk.n) {
+		if (f->disks->n == MAX_DISKS) {
+			*dev = strpool_find(f->disks, c->disk.p, c->disk.n);
+			return 0;
+		}
 		*dev = strpool_add(f->disks, c->disk.p, c->disk.n);
 		return *dev ? 0 : -ENOMEM;
 	}
@@ -155,10 +160,15 @@ static bool exact_bytes(const struct item *line, const char *key, struct slice s
 /* The disk of the command: its name and the number of its char device, once. */
 static int learn_disk(struct fold *f, const struct item *line, const struct jsonl_cmd *c, u32 dev)
 {
-	union event e = { .disk = { .kind = EV_DISK, .csi = 0xff, .dev = dev, .nsid = c->nsid } };
+	union event e = { .disk = { .csi = 0xff, .dev = dev } };
 	const struct known_disk *known = names_disk(f->names, dev);
 	struct known_disk *d;
 	int ret = 0;
+
+	if (known)
+		e.disk = known->ev;
+	e.disk.kind = EV_DISK;
+	e.disk.nsid = c->nsid;
 
 	if (c->disk.n && (!known || !known->ev.name[0]) &&
 	    exact_bytes(line, "disk", c->disk, e.disk.name, sizeof(e.disk.name)))
@@ -185,25 +195,22 @@ static bool is_older(const struct jsonl_cmd *c)
  * typed.  The first command of a device tells it, as long as no record says
  * otherwise.
  */
-static int learn_lba(struct fold *f, const struct item *line, const struct jsonl_cmd *c, u32 dev)
+static bool try_lba(struct fold *f, const struct item *line, const struct jsonl_cmd *c, u32 dev)
 {
 	struct known_disk *d;
 	struct members m;
 	u64 bytes;
 
-	if (!nvme_op_has_nlb(c->opcode) || !c->nlb || (c->has & HAS_KEY))
-		return 0;
+	if (!is_older(c) || !nvme_op_has_nlb(c->opcode) || !c->nlb || (c->has & HAS_KEY))
+		return false;
 	d = names_disk_make(f->names, dev);
-	if (!d)
-		return -ENOMEM;
-	if (d->lba_is_settled || members_scan(&m, line->line.p, line->line.n))
-		return 0;
+	if (!d || d->lba_is_settled || members_scan(&m, line->line.p, line->line.n))
+		return false;
 	bytes = members_u64(&m, "bytes");
-	if (!bytes || (bytes == c->bytes && !is_older(c)) || bytes % c->nlb || bytes / c->nlb > UINT32_MAX)
-		return 0;
+	if (!bytes || bytes % c->nlb || bytes / c->nlb > UINT32_MAX)
+		return false;
 	d->typed_lba_bytes = (u32)(bytes / c->nlb);
-	d->lba_is_settled = true;
-	return add_device(f, d, line->at_ns);
+	return true;
 }
 
 /* The thread of the command, when its name is new and no earlier record would get another by it. */
@@ -212,7 +219,8 @@ static int learn_task(struct fold *f, const struct item *line, const struct json
 	union event e = { .task = { .kind = EV_TASK, .tid = c->tid, .pid = c->pid, .ts_ns = c->ts_ns } };
 	const struct known_task *t = names_task_at(f->names, c->tid, c->ts_ns), *newest;
 
-	if (!t && !c->pid && !c->comm.n)
+	/* Nothing is said of it: absent is not unnamed. */
+	if (!c->pid && !c->comm.n)
 		return 0;
 	if (!exact_bytes(line, "comm", c->comm, e.task.comm, sizeof(e.task.comm)))
 		return 0;
@@ -224,19 +232,23 @@ static int learn_task(struct fold *f, const struct item *line, const struct json
 	return add_name(f, &e, line->at_ns);
 }
 
-/* The record relies on the names as they are now. */
-static void settle(struct fold *f, const struct ev_nvme *c)
+/* The record relies on what is known of its thread and its disk: it stays so. */
+static int settle(struct fold *f, const struct item *line, const struct ev_nvme *c)
 {
 	const struct known_task *t = names_task(f->names, c->tid);
 	struct known_disk *d;
 
 	if (t)
 		f->names->task[t - f->names->task].last_used_ns = MAX(t->last_used_ns, c->ts_ns);
-	if (c->kind == EV_NVME) {
-		d = names_disk_make(f->names, c->dev);
-		if (d)
-			d->lba_is_settled = true;
-	}
+	if (c->kind != EV_NVME)
+		return 0;
+	d = names_disk_make(f->names, c->dev);
+	if (!d)
+		return -ENOMEM;
+	if (d->lba_is_settled)
+		return 0;
+	d->lba_is_settled = true;
+	return is_older(&line->rec->cmd) ? add_device(f, d, line->at_ns) : 0;
 }
 
 /* ---- commands ---- */
@@ -251,6 +263,7 @@ static bool is_made_up(const struct jsonl_cmd *c)
 static int fold_whole(struct fold *f, const struct item *line, const struct jsonl_cmp *p)
 {
 	const struct jsonl_cmd *c = &line->rec->cmd;
+	bool tried, told;
 	struct folded r;
 	union event e;
 	u32 dev;
@@ -259,18 +272,20 @@ static int fold_whole(struct fold *f, const struct item *line, const struct json
 	if (!ret)
 		ret = learn_disk(f, line, c, dev);
 	if (!ret)
-		ret = learn_lba(f, line, c, dev);
-	if (!ret)
 		ret = learn_task(f, line, c);
 	if (ret)
 		return ret;
+	tried = try_lba(f, line, c, dev);
 	fold_command(&e, c, p, dev, names_disk(f->names, dev));
-	if (is_made_up(c) || !fold_tells(&f->told, &e, line, f->names, &r)) {
-		add_line(f, line);
-		return 0;
+	told = !is_made_up(c) && fold_tells(&f->told, &e, line, f->names, &r);
+	if (told) {
+		ret = settle(f, line, &r.record->nvme);
+		add_record(f, line, &r);
+		return ret;
 	}
-	settle(f, &r.record->nvme);
-	add_record(f, line, &r);
+	if (tried)
+		names_disk_make(f->names, dev)->typed_lba_bytes = 0;
+	add_line(f, line);
 	return 0;
 }
 

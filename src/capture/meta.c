@@ -65,22 +65,36 @@ void meta_complete_disk(void *arg, struct known_disk *d)
 	d->multipath = true;
 }
 
+/* What EV_DISK will say, as far as the head of the capture knows it. */
+static void learn_format(struct ev_disk *e, const json_t *doc)
+{
+	const json_t *csi = json_object_get(doc, "csi");
+
+	e->lba_bytes = doc_u32(doc, "lba_bytes");
+	e->ms = (u16)MIN(doc_u32(doc, "metadata_bytes"), (u32)UINT16_MAX);
+	if (json_is_integer(csi) && json_integer_value(csi) >= 0 && json_integer_value(csi) < 0xff)
+		e->csi = (u8)json_integer_value(csi);
+}
+
 static int learn_device(struct names *names, struct meta_paths *paths, const json_t *doc)
 {
-	u32 dev = doc_u32(doc, "dev"), rdev = doc_u32(doc, "rdev"), typed = doc_u32(doc, "typed_lba_bytes");
-	const json_t *path;
+	u32 dev = doc_u32(doc, "dev"), rdev = doc_u32(doc, "rdev");
+	const json_t *typed = json_object_get(doc, "typed_lba_bytes"), *path;
 	struct known_disk *d;
 	int ret = 0;
 	size_t i;
 
-	if (rdev || typed) {
+	if (dev || typed) {
 		d = names_disk_make(names, dev);
 		if (!d)
 			return -ENOMEM;
 		if (rdev)
 			d->rdev = rdev;
 		if (typed)
-			d->typed_lba_bytes = typed;
+			d->typed_lba_bytes = doc_u32(doc, "typed_lba_bytes");
+		d->lba_is_settled |= typed != NULL;
+		if (!d->ev.kind)
+			learn_format(&d->ev, doc);
 	}
 	json_array_foreach(json_object_get(doc, "paths"), i, path)
 		if (!ret && json_is_string(path))
@@ -103,6 +117,11 @@ int meta_learn(struct names *names, struct meta_paths *paths, const json_t *doc)
 bool meta_is_synthetic(const json_t *doc)
 {
 	return json_is_true(json_object_get(doc, "synthetic"));
+}
+
+bool meta_is_empty(const json_t *doc)
+{
+	return meta_is_synthetic(doc) && !json_object_get(doc, "devices");
 }
 
 static json_t *new_doc(void)
@@ -130,7 +149,7 @@ json_t *meta_device(const struct known_disk *d)
 	json_set_u64(device, "dev", d->ev.dev);
 	if (d->rdev)
 		json_set_u64(device, "rdev", d->rdev);
-	if (d->typed_lba_bytes)
+	if (d->lba_is_settled)
 		json_set_u64(device, "typed_lba_bytes", d->typed_lba_bytes);
 	json_array_append_new(devices, device);
 	json_object_set_new(doc, "devices", devices);

@@ -23,6 +23,8 @@ void meta_complete_disk(void *paths, struct known_disk *d);
 
 /* A document was made by conversion, no line of a text capture stands for it. */
 bool meta_is_synthetic(const json_t *doc);
+/* ... and none is needed, as it tells nothing. */
+bool meta_is_empty(const json_t *doc);
 /* The head of a capture that has none.  NULL = no memory, as of the others. */
 json_t *meta_new(void);
 /* A further document: what EV_DISK cannot hold of a device. */

@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What is beyond is no capture, but anything can be an input: it is not learnt. */
+#define MAX_NAMES  (1u << 20)
+#define MAX_LENGTH 256u /* names of one thread that are looked at */
+
 /* One more element, made zero, of an array that grows by doubling. */
 static void *append(void **array, u32 *n, size_t size)
 {
@@ -55,9 +59,11 @@ static bool same_name(const struct ev_task *a, const struct ev_task *b)
 static int learn_task(struct names *n, const struct ev_task *e)
 {
 	bool is_new;
-	u32 *newest = map64_put(&n->task_at, e->tid, &is_new);
-	u32 at;
+	u32 *newest, at, steps = 0;
 
+	if (n->n_tasks == MAX_NAMES)
+		return 0;
+	newest = map64_put(&n->task_at, e->tid, &is_new);
 	if (!newest)
 		return -ENOMEM;
 	if (is_new || e->ts_ns > n->task[*newest].ev.ts_ns) {
@@ -69,8 +75,11 @@ static int learn_task(struct names *n, const struct ev_task *e)
 		return 0;
 	}
 	at = *newest;
-	while (n->task[at].older && n->task[n->task[at].older - 1].ev.ts_ns >= e->ts_ns)
+	while (n->task[at].older && n->task[n->task[at].older - 1].ev.ts_ns >= e->ts_ns) {
+		if (++steps == MAX_LENGTH)
+			return 0;
 		at = n->task[at].older - 1;
+	}
 	if (n->task[at].ev.ts_ns == e->ts_ns) {
 		n->task[at].ev = *e;
 		set_name(&n->task[at].comm, e->comm, sizeof(e->comm));
@@ -98,14 +107,18 @@ struct known_disk *names_disk_make(struct names *n, u32 dev)
 	if (!d)
 		return NULL;
 	d->ev.dev = dev;
+	d->ev.csi = 0xff;
 	*at = n->n_disks - 1;
 	return d;
 }
 
 static int learn_disk(struct names *n, const struct ev_disk *e)
 {
-	struct known_disk *d = names_disk_make(n, e->dev);
+	struct known_disk *d;
 
+	if (n->n_disks == MAX_NAMES)
+		return 0;
+	d = names_disk_make(n, e->dev);
 	if (!d)
 		return -ENOMEM;
 	d->ev = *e;
@@ -146,8 +159,9 @@ const struct known_task *names_task(struct names *n, u32 tid)
 const struct known_task *names_task_at(struct names *n, u32 tid, u64 ts_ns)
 {
 	const struct known_task *t = names_task(n, tid);
+	u32 steps;
 
-	while (t && t->ev.ts_ns > ts_ns && t->older)
+	for (steps = 0; t && t->ev.ts_ns > ts_ns && t->older && steps < MAX_LENGTH; steps++)
 		t = &n->task[t->older - 1];
 	return t;
 }

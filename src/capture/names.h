@@ -48,7 +48,7 @@ const struct known_task *names_task(struct names *n, u32 tid);
 const struct known_disk *names_disk(struct names *n, u32 dev);
 /* The name that the thread had at that time; before its first one, that. */
 const struct known_task *names_task_at(struct names *n, u32 tid, u64 ts_ns);
-/* The disk of that number, without a name when it is new.  NULL = no memory. */
+/* The disk of that number; a new one has no name, and its ev no kind.  NULL = no memory. */
 struct known_disk *names_disk_make(struct names *n, u32 dev);
 void names_free(struct names *n);
 

@@ -225,6 +225,11 @@ bool select_any(const struct select *s)
 	       s->ops.n;
 }
 
+bool select_is_empty(const struct select *s)
+{
+	return s->from.set && s->to.set && s->from.absolute == s->to.absolute && s->from.ns >= s->to.ns;
+}
+
 bool select_is_relative(const struct select *s)
 {
 	return (s->from.set && !s->from.absolute) || (s->to.set && !s->to.absolute);

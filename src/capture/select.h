@@ -35,6 +35,8 @@ int select_device(struct select *s, const char *text);
 int select_pid(struct select *s, const char *text);
 int select_op(struct select *s, const char *text);
 
+/* The time from which on things pass is not before the one from which on they do not. */
+bool select_is_empty(const struct select *s);
 /* There is any filter at all. */
 bool select_any(const struct select *s);
 /* A time counts from the first event. */

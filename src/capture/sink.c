@@ -219,7 +219,7 @@ static void stage_lines(struct buf *b, const struct item *it)
 			jsonl_record(b, it->record, it->size, it->names);
 		else if (it->doc && it->kind == ITEM_FOOTER)
 			put_footer(b, it->doc);
-		else if (it->doc && !meta_is_synthetic(it->doc))
+		else if (it->doc && !meta_is_empty(it->doc))
 			put_doc(b, it->doc);
 		return;
 	}
@@ -293,15 +293,16 @@ static int put_lines(struct sink *s, const struct item *it)
 static int put_kvt(struct sink *s, const struct item *it)
 {
 	size_t n = it->record ? it->size : it->line.n + 1 + (it->completion.n ? it->completion.n + 1 : 0);
+	bool head = it->kind == ITEM_META && (!meta_is_synthetic(it->doc) || meta_is_empty(it->doc));
 	int ret;
 
 	if (!s->kvt) {
-		ret = open_kvt(s, it->kind == ITEM_META ? it->doc : NULL);
-		if (ret || it->kind == ITEM_META)
+		ret = open_kvt(s, head ? it->doc : NULL);
+		if (ret || head)
 			return ret;
 	}
 	if (it->kind == ITEM_META)
-		return kvt_write_meta(s->kvt, it->doc);
+		return meta_is_empty(it->doc) ? 0 : kvt_write_meta(s->kvt, it->doc);
 	ret = it->record ? put_record(s, it) : put_lines(s, it);
 	s->bytes += n;
 	s->unflushed += n;

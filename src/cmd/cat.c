@@ -101,6 +101,8 @@ static void parse_filters(void)
 		die_usage("--from: '%s' is not a time (1.5s, 20ms, @812345678992109)", o.from);
 	if (o.to && select_to(feed.select, o.to))
 		die_usage("--to: '%s' is not a time (1.5s, 20ms, @812345678992109)", o.to);
+	if (select_is_empty(feed.select))
+		die_usage("nothing is between --from %s and --to %s", o.from, o.to);
 }
 
 /* "64MiB", "1000events", "10s"; "5m" could be minutes or MiB. */
@@ -136,6 +138,13 @@ static enum sink_format parse_format(void)
 			"cannot tell a format from the name '%s': use .kvt, .jsonl or .csv (the last two also with .gz, .zst), or --format",
 			out.path);
 	return f;
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
 static void parse(int argc, char **argv)
@@ -177,6 +186,8 @@ static void parse(int argc, char **argv)
 		die_usage("--follow gives events as they come: it cannot --sort them");
 	if (out.format == SINK_KVT && !strcmp(out.path, "-") && isatty(STDOUT_FILENO))
 		die_usage("a .kvt is binary: give -o FILE or a pipe");
+	if (o.follow && is_same_file(feed.source[0].path, out.path))
+		die_usage("%s would follow itself", out.path);
 	as_is = feed.n == 1 && !o.split && !select_any(feed.select);
 }
 
@@ -184,6 +195,9 @@ static void parse(int argc, char **argv)
 
 static int write_error(int ret)
 {
+	/* Who reads a pipe may stop when he has seen enough. */
+	if (ret == -EPIPE && !strcmp(out.path, "-"))
+		return ret;
 	return err(ret, "cannot write %s", strcmp(out.path, "-") ? out.path : "standard output");
 }
 

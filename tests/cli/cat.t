@@ -272,6 +272,20 @@ is $? 3 'Ctrl-C: status 3, the capture has no end yet'
 like "$(cat "$tmp/said")" 'still runs' 'and that is said'
 is "$(wc -l <"$tmp/followed")" 5 'all of it was written'
 
+head -n 5 $D/ours.jsonl >"$tmp/grow.jsonl"
+perl -e 'alarm 60; exec @ARGV' "$KVIO" cat -f "$tmp/grow.jsonl" -o "$tmp/live.kvt" 2>"$tmp/said" &
+pid=$!
+for i in $(seq 100); do
+	[ "$(stats '$f->{kinds}{task}' "$tmp/live.kvt")" = 3 ] && break
+	sleep 0.05
+done
+is "$(stats '"$f->{kinds}{task} $f->{complete}"' "$tmp/live.kvt")" '3 0' '--follow -o: the output grows, too'
+is "$(stat -c %a "$tmp/live.kvt")" 600 'for its owner only'
+tail -n +6 $D/ours.jsonl >>"$tmp/grow.jsonl"
+wait $pid
+cat_ "$tmp/live.kvt"
+ok 'until it is whole' same_lines $D/ours.jsonl "$tmp/out"
+
 # --- damaged and hostile input ---
 head -c 1500 "$tmp/ours.kvt" >"$tmp/cut.kvt"
 cat_ "$tmp/cut.kvt" -o "$tmp/cut.jsonl"
@@ -322,6 +336,15 @@ is $? 1 'a full disk: status 1'
 like "$(cat "$tmp/said")" 'cannot write standard output: No space left' 'said'
 "$KVIO" cat $D/ours.jsonl --format kvt 2>/dev/null >/dev/full
 is $? 1 'a full disk under a .kvt'
+"$KVIO" cat $P/batched/ebpf.jsonl $P/tpmon/ebpf.jsonl $P/tp4/ebpf.jsonl 2>"$tmp/said" | head -n 1 >"$tmp/out"
+is "$(cat "$tmp/said")" '' 'a reader that has seen enough is no error'
+perl -e 'for (1 .. 300000) { print "{\"event_type\":\"nvme_cmd\",\"tid\":$_,\"comm\":\"t$_\",\"disk\":\"d$_\",\"user_data\":$_,\"nvme_opcode\":2,\"ts\":$_}\n" }' >"$tmp/many.jsonl"
+# A sanitized program has no use for a limit of its address space.
+limit=unlimited
+(ulimit -v 1000000 && "$KVIO" version >/dev/null 2>&1) && limit=1000000
+(ulimit -v $limit && "$KVIO" cat -q "$tmp/many.jsonl" -o "$tmp/many.kvt" 2>/dev/null)
+is $? 3 'commands that never complete take no memory without bound'
+is "$(stats '$f->{kinds}{nvme}' "$tmp/many.kvt")" 300000 'and none is lost'
 cp $D/driver.jsonl "$tmp/same.jsonl"
 cat_ -q "$tmp/same.jsonl" -o "$tmp/same.jsonl"
 ok 'a file onto itself' cmp $D/driver.jsonl "$tmp/same.jsonl"
@@ -342,6 +365,7 @@ usage 'takes one file' -f -
 usage 'is not one of jsonl' $D/ours.jsonl --format xml
 usage 'is not a kind of event' $D/ours.jsonl --kind reads
 usage 'is not a time' $D/ours.jsonl --from yesterday
+usage 'nothing is between' $D/ours.jsonl --from 2s --to 1s
 usage 'is not a process id' $D/ours.jsonl --pid me
 usage 'or an opcode up to 255' $D/ours.jsonl --op 256
 usage "say what '10m' is" $D/ours.jsonl --split 10m -o "$tmp/x.kvt"
@@ -352,5 +376,6 @@ usage 'give -o FILE' $D/ours.jsonl --split 10s
 usage 'reads the captures twice' - --object abc
 usage 'for --stats' $D/ours.jsonl --json
 usage 'writes no capture' --stats $D/ours.jsonl -o "$tmp/x.kvt"
+usage 'would follow itself' -f "$tmp/same.jsonl" -o "$tmp/same.jsonl"
 usage 'cannot --sort' -f $D/ours.jsonl --sort
 done_testing

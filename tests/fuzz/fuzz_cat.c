@@ -186,7 +186,7 @@ static void copy_to_lines(const struct buf *file, struct buf *lines, struct cont
 		add(x, &it);
 		if (it.record) {
 			jsonl_record(lines, it.record, it.size, it.names);
-		} else if (it.kind == ITEM_META && !meta_is_synthetic(it.doc)) {
+		} else if (it.kind == ITEM_META && !meta_is_empty(it.doc)) {
 			doc = json_dumps(it.doc, JSON_COMPACT);
 			buf_str(lines, doc);
 			buf_byte(lines, '\n');
