@@ -192,8 +192,6 @@ void pf_command_describe(struct pf_writer *w, struct pf_unit *u, u32 row, bool r
 	u32 op = t->op[row];
 
 	pb_u64(&w->b, EVENT_NAME_IID, name_iid(w, a, row));
-	if (lba && lba->track)
-		lba_sample(w, lba);
 	address_args(w, m, row);
 	if (tag)
 		pf_arg_u64(w, ARG_trace_id, tag);
@@ -206,6 +204,8 @@ void pf_command_describe(struct pf_writer *w, struct pf_unit *u, u32 row, bool r
 	if (t->flags[row] & CMD_SPLIT)
 		split_args(w, m, row);
 	arrows(w, a, row);
+	if (lba && lba->track)
+		lba_sample(w, lba);
 }
 
 void pf_group_describe(struct pf_writer *w, struct pf_unit *u, u32 group)

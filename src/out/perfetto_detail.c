@@ -254,6 +254,7 @@ static int reduce(struct pf_arm *a, u64 budget, const struct perfetto_options *o
 
 	if (n < budget - most)
 		most = budget - n;
+	a->aggregated = others > most || n + others > budget;
 	if (others > most) {
 		u32 i;
 

@@ -116,8 +116,12 @@ static void capture_args(struct pf_writer *w, const struct pf_arm *a)
 	pf_arg_u64(w, ARG_refused, n[STATE_REFUSED]);
 	pf_arg_u64(w, ARG_reissued, n[STATE_REISSUED]);
 	pf_arg_u64(w, ARG_in_flight, n[STATE_IN_FLIGHT]);
+	if (a->n_units == 1 && a->unit->device && *a->unit->device)
+		pf_arg_string(w, ARG_device, a->unit->device, strlen(a->unit->device));
 	if (w->out->split_bytes)
 		pf_arg_u64(w, ARG_piece, w->out->pieces);
+	if (a->aggregated)
+		pf_arg_bool(w, ARG_aggregated, true);
 	loss_args(w, a);
 }
 

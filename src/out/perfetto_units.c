@@ -52,14 +52,14 @@ static s64 unit_of(struct pf_arm *a, char *name)
 			return -ENOMEM;
 	}
 	for (i = 0; i < a->n_units; i++) {
-		const char *has = a->unit[i].name;
+		const char *has = a->unit[i].device;
 
 		if (has && !strcmp(has, name)) {
 			free(name);
 			return i;
 		}
 	}
-	a->unit[a->n_units++] = (struct pf_unit){ .arm = a, .name = name };
+	a->unit[a->n_units++] = (struct pf_unit){ .arm = a, .device = name, .name = name };
 	return i;
 }
 
@@ -124,12 +124,10 @@ int pf_units_prepare(struct pf_arm *a)
 	if (!ret && a->n_units > 1) {
 		ret = sort_rows_by_unit(a, unit_of_dev);
 	} else if (!ret) {
-		u32 n_devices = a->unit->n_devices;
-
-		free(a->unit->name);
-		*a->unit = (struct pf_unit){ .arm = a, .name = strdup(""), .n_devices = n_devices, .n_rows = m->cmd.n };
 		a->n_units = 1;
-		ret = a->unit->name ? 0 : -ENOMEM;
+		a->unit->arm = a;
+		a->unit->name = "";
+		a->unit->n_rows = m->cmd.n;
 	}
 	free(unit_of_dev);
 	return ret;
@@ -142,7 +140,7 @@ void pf_units_free(struct pf_arm *a)
 	for (i = 0; i < a->n_units; i++) {
 		struct pf_unit *u = &a->unit[i];
 
-		free(u->name);
+		free(u->device);
 		free(u->row);
 		free(u->group);
 		free(u->lat);

@@ -79,6 +79,9 @@ void pf_start(struct pf_writer *w, u64 first_ns, u64 wall_ns)
 }
 
 /*
+ * Fields go in an order that compresses well: what changes with every event,
+ * track and time, stands together at the end.
+ *
  * Packets do not carry SEQ_NEEDS_INCREMENTAL_STATE: that is for readers that
  * may have missed the first packet of a ring, and in a file nobody has.
  */
@@ -89,21 +92,23 @@ void pf_event(struct pf_writer *w, u64 ns, enum event_type type, u32 track)
 	/* The end of a bucket can be later than any event. */
 	ns = MIN(ns, (u64)INT64_MAX);
 	w->packet = pb_open(b, TRACE_PACKET);
-	/* The sources are merged by time, so the difference is never negative. */
-	pb_u64(b, PACKET_TIMESTAMP, ns - w->last_ns);
-	w->last_ns = ns;
 	pb_u64(b, PACKET_SEQUENCE_ID, SEQUENCE);
+	/* The sources are merged by time, so the difference is never negative. */
+	w->delta_ns = ns - w->last_ns;
+	w->last_ns = ns;
 	w->event = pb_open(b, PACKET_TRACK_EVENT);
 	pb_u64(b, EVENT_TYPE, type);
-	if (track != w->default_track)
-		pb_u64(b, EVENT_TRACK_UUID, track);
+	w->track = track;
 	w->n_open += type == TYPE_BEGIN;
 	w->n_open -= type == TYPE_END;
 }
 
 void pf_event_end(struct pf_writer *w)
 {
+	if (w->track != w->default_track)
+		pb_u64(&w->b, EVENT_TRACK_UUID, w->track);
 	pb_close(&w->b, w->event);
+	pb_u64(&w->b, PACKET_TIMESTAMP, w->delta_ns);
 	if (w->fresh.n) {
 		pb_bytes(&w->b, PACKET_INTERNED_DATA, w->fresh.p, w->fresh.n);
 		buf_reset(&w->fresh);

@@ -60,7 +60,7 @@ enum event_type { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER =
 	X(max_data_transfer_size) X(join) X(commands) X(refused) X(failed) X(reissued) X(unpaired) X(seen) X(stored)   \
 	X(dropped) X(hook_missed) X(filtered) X(complete) X(malformed) X(tail_cut) X(cq_overflows)                     \
 	X(orphan_completions) X(user_data) X(res) X(tokens) X(request_id) X(ms) X(n) X(lat_p50_ns) X(lat_max_ns)       \
-	X(dur_p50_ns) X(dur_max_ns) X(headers) X(parts) X(outside_bytes) X(join_why) X(piece)
+	X(dur_p50_ns) X(dur_max_ns) X(headers) X(parts) X(outside_bytes) X(join_why) X(piece) X(aggregated) X(device)
 #define PF_ARG_ID(name) ARG_##name,
 enum pf_arg { ARG_0, PF_ARGS(PF_ARG_ID) N_PF_ARGS };
 /* clang-format on */
@@ -83,7 +83,10 @@ struct pf_writer {
 	/* What an event is about when it does not say: the busiest lane, and the LBA counter of the busier direction. */
 	u32 default_track, default_counter;
 	u32 header_iid, payload_iid; /* of the role of a command, 0 = not sent yet */
-	size_t packet, event;	     /* marks of the open messages */
+	/* The event being made: its time since the one before, its track, marks of the open messages. */
+	u64 delta_ns;
+	u32 track;
+	size_t packet, event;
 	int ret;
 	const struct perfetto_options *o;
 };
@@ -258,7 +261,8 @@ struct pf_role {
 /* The device side of an arm: one for each device that has commands. */
 struct pf_unit {
 	struct pf_arm *arm;
-	char *name;	  /* "" = not known, or the only one */
+	char *device;	  /* what is known of it, "" = nothing */
+	const char *name; /* the same in track names, "" when it is the only one */
 	u32 n_devices;	  /* several: paths to one namespace, or unknown ones */
 	u32 *row, n_rows; /* its commands; NULL and all of the table when there is one unit */
 	/* When commands are drawn as groups */
@@ -315,6 +319,7 @@ struct pf_arm {
 	u32 *object_of; /* index into object by operation, NONE = has no span */
 
 	struct pf_instants info; /* on `capture info` */
+	bool aggregated;	 /* some slices stand for several things */
 };
 
 #define NOT_DRAWN 0xff

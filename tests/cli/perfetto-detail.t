@@ -46,6 +46,7 @@ done
 draw $batched --slice-budget 60
 like "$summary" 'AGGREGATED: 153 commands are drawn as [0-9]+ slices, one for each object, device, name, outcome and [0-9.]+ ms' 'aggregation is said'
 like "$dump" '^S [0-9]+ [0-9]+ d0 write x[0-9]+ \{n=uint:[0-9]+,bytes=uint:[0-9]+,trace_id=uint:[0-9]+,headers=uint:1,lat_p50_ns=uint:[0-9]+,lat_max_ns=uint:[0-9]+\} >' 'a group has its number, bytes, latencies, and the arrow'
+like "$dump" 'capture_info .*aggregated=bool:True' 'capture_info says it, too'
 is "$(echo "$check" | sed 's/.*slices //' | awk '{ print ($1 <= 60) }')" 1 'the budget is kept'
 draw $batched --slice-budget 120
 is "$(echo "$dump" | grep -c '^S .* store kv [0-9.]*MiB')" 9 'few objects stay single'
@@ -220,6 +221,13 @@ like "$summary" "'b' has no clock anchors" 'and it is said which'
 sed '3s/"realtime_ns":[0-9]*/"realtime_ns":99000000000000/' "$tmp/b.jsonl" >"$tmp/set.jsonl"
 draw --arm a="$tmp/a.jsonl" --arm b="$tmp/set.jsonl" --align realtime
 like "$summary" 'WARNING: the real-time clock was set while recording' 'a clock that was set is said'
+
+# --- compressed ---
+if command -v zstd >/dev/null; then
+	draw $D/tp4/sem.jsonl $D/tp4/ebpf.jsonl
+	"$KVIO" perfetto -q $D/tp4/sem.jsonl $D/tp4/ebpf.jsonl -o "$tmp/x.pftrace.zst"
+	ok '.zst holds the same trace' sh -c "zstd -dcq $tmp/x.pftrace.zst | cmp - $tmp/x.pftrace"
+fi
 
 # --- strict ---
 draw $D/slot-reuse/sem.jsonl $D/slot-reuse/ebpf.jsonl --strict

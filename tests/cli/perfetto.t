@@ -116,6 +116,7 @@ is "$(echo "$dump" | grep '^T [^/]*$' | tr '\n' ';')" \
 sed 's/nvme0n1/nvme0c0n1/; s/nvme1n1/nvme0c1n1/' "$tmp/two.jsonl" >"$tmp/paths.jsonl"
 draw "$tmp/paths.jsonl"
 is "$(echo "$dump" | grep -c '^T NVMe [^/]*$')" 1 'two paths to one namespace: one process'
+like "$dump" 'capture_info .*device=string:nvme0n1' 'capture_info names it'
 like "$dump" '^S 30 60 d0 read \{.*path=string:nvme0c1n1' 'each command says its path'
 sed 's/"disk":"nvme\(.\)n1"/"rdev":6291456\1/' "$tmp/two.jsonl" >"$tmp/unnamed.jsonl"
 draw "$tmp/unnamed.jsonl"
