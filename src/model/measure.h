@@ -6,7 +6,7 @@
  * What counts: a first attempt that was re-issued is in no figure, a command
  * refused before the device only in `refused`.  Latencies are those of
  * commands that completed without an error.  Every figure has its n.  Times
- * are nanoseconds, percentiles are nearest-rank (lib/dist.h).
+ * are nanoseconds, percentiles as `method` says (lib/dist.h).
  */
 #ifndef KVIO_MEASURE_H
 #define KVIO_MEASURE_H

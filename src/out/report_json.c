@@ -209,7 +209,46 @@ static void inputs(struct json *j, const struct model *m)
 	jw_number(j, "completions", m->dev_in.completions);
 	jw_number(j, "anchors", m->dev_in.anchors);
 	jw_number(j, "other", m->sem_in.other + m->dev_in.other);
-	jw_string(j, "join", report_join_name(m));
+	jw_close(j, '}');
+}
+
+/* Commands and bytes of one class of an offset join. */
+static void placed(struct json *j, const char *name, u64 n, u64 bytes)
+{
+	jw_object(j, name);
+	jw_number(j, "n", n);
+	jw_number(j, "bytes", bytes);
+	jw_close(j, '}');
+}
+
+/* How commands found their objects, and how sure that is. */
+static void join(struct json *j, const struct model *m)
+{
+	const struct offset_account *o = &m->offset;
+	const struct id_collisions *c = &m->collisions;
+
+	jw_object(j, "join");
+	jw_string(j, "kind", report_join_name(m));
+	jw_string(j, "why", m->join_why ? m->join_why : "");
+	jw_number(j, "producers", m->n_instances);
+	jw_number(j, "repeated_ids", m->dup_trace_ids);
+	jw_number(j, "colliding_ids", c->ids);
+	jw_number(j, "colliding_commands", c->cmds);
+	jw_number(j, "told_apart_by_process", c->by_pid);
+	jw_number(j, "told_apart_by_place", c->by_place);
+	jw_number(j, "told_apart_by_end_only", c->by_end);
+	jw_number(j, "too_long_keys", m->long_keys);
+	jw_number(j, "clock_anomalies", m->clock_anomalies);
+	jw_bool(j, "lba_inferred", m->lba_inferred);
+	if (m->join == JOIN_OFFSET) {
+		placed(j, "unique", o->unique, o->unique_bytes);
+		placed(j, "cross", o->cross, o->cross_bytes);
+		placed(j, "gap_spill", o->gap_spill, o->gap_spill_bytes);
+		placed(j, "unmatched", o->unmatched, o->unmatched_bytes);
+		placed(j, "no_place", o->no_place, o->no_place_bytes);
+		jw_number(j, "cookie_commands", o->cookie_cmds);
+		jw_number(j, "cookie_agrees", o->agree);
+	}
 	jw_close(j, '}');
 }
 
@@ -328,6 +367,7 @@ void report_json(struct buf *out, const struct report_arm *arms, u32 n)
 		buf_json(out, verdict.p, verdict.n);
 		health(&j, a->m, a->x);
 		inputs(&j, a->m);
+		join(&j, a->m);
 		info(&j, a->m);
 		commands(&j, a->x);
 		failures(&j, a->x);

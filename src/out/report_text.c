@@ -136,6 +136,37 @@ static void verdict(struct buf *out, const struct report_arm *a)
 	qd1(out, "stores", &a->x->qd1[DIR_WRITE]);
 }
 
+/* How well objects and commands fit together, where that is in doubt. */
+static void fit(struct buf *out, const struct model *m)
+{
+	const struct offset_account *o = &m->offset;
+	const struct id_collisions *c = &m->collisions;
+	struct buf t = {};
+
+	if (m->join == JOIN_OFFSET)
+		buf_printf(
+			&t,
+			"commands in one object %llu, over several %llu, partly outside %llu, in none %llu, without a "
+			"place %llu. ",
+			ULL(o->unique), ULL(o->cross), ULL(o->gap_spill), ULL(o->unmatched), ULL(o->no_place));
+	if (m->join == JOIN_OFFSET && o->cookie_cmds)
+		buf_printf(&t, "%llu of %llu are in the object that their id names. ", ULL(o->agree),
+			   ULL(o->cookie_cmds));
+	if (c->ids)
+		buf_printf(&t,
+			   "%llu ids name several operations of one time: %llu commands told apart by process, %llu by "
+			   "place, %llu by end only. ",
+			   ULL(c->ids), ULL(c->by_pid), ULL(c->by_place), ULL(c->by_end));
+	if (m->long_keys)
+		buf_printf(&t, "%llu keys are too long for a command, and have no key_hex. ", ULL(m->long_keys));
+	if (m->clock_anomalies)
+		buf_printf(&t, "%llu operations end before their last command. ", ULL(m->clock_anomalies));
+	if (t.n)
+		text_wrapped(out, "         ", "         ", t.p, t.n - 1);
+	out->failed |= t.failed;
+	buf_free(&t);
+}
+
 static void capture(struct buf *out, const struct model *m)
 {
 	bool *used = calloc(m->n_devices + 1ul, sizeof(*used));
@@ -174,6 +205,7 @@ static void capture(struct buf *out, const struct model *m)
 	text_wrapped(out, "", "         ", t.p, t.n);
 	buf_printf(out, "         read %llu semantic records; %llu commands, %llu completions\n",
 		   ULL(m->sem_in.semantic), ULL(m->dev_in.commands), ULL(m->dev_in.completions));
+	fit(out, m);
 	out->failed |= t.failed;
 	buf_free(&t);
 }
