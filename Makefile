@@ -64,6 +64,9 @@ $(O)/%.o: src/%.c $(B)/flags
 $(main_obj): ALL_CFLAGS += -DKVIO_VERSION='"$(VERSION)"'
 $(main_obj): $(B)/version
 
+# What the page is made of is not seen by the compiler's list of includes.
+$(O)/out/html_data.o: $(wildcard data/report* /usr/share/javascript/dygraphs/dygraph.min.*)
+
 # Sources that include a skeleton wait for it.
 $(patsubst src/%.bpf.c,$(O)/%.o,$(bpf_src)): $(O)/%.o: $(O)/%.skel.h
 $(O)/%.bpf.o: src/%.bpf.c $(B)/flags

@@ -64,28 +64,28 @@ function faster({ op, n, ratio }) {
 }
 
 function againstTables(p, names) {
-	const head = [names[0], names[p.arm]], plain = t => t.replace(/_/g, ' ');
+	const head = [names[0], names[p.arm]], plain = t => t.replace(/_/g, ' '), of = names.length > 2 ? letter(p.arm) + ': ' : '';
 	return [
 		table({
 			caption: `Work of ${head[1]} and of ${head[0]}`, kinds: p.work.map(w => w.kind),
 			cols: [['', 'text'], ...head.map(h => [h, 'n']), ['change', 'change'], ['equal', 'text']],
 			rows: p.work.map(({ title, values: [a, b], differs }) =>
 				[title, a, b, [a ? b / a - 1 : null, 'change'], [differs ? 'no' : 'yes', 'text']]),
-		}, 'The work of both'),
+		}, of + 'the work of both'),
 		p.pairs.length > 0 && table({
 			caption: 'Each object against itself: medians, and their 95 % intervals',
 			cols: [['', 'text'], ['n', 'n'], ['faster', 'n'], ['slower', 'n'], ['ratio', 'ratio'], ['from', 'ratio'], ['to', 'ratio'],
 				['difference', 'ns'], ['from', 'ns'], ['to', 'ns']],
 			rows: p.pairs.map(r => [r.op, r.n, r.faster, r.slower, ...r.ratio, ...r.delta]),
-		}, 'Each object against itself'),
+		}, of + 'each object against itself'),
 		p.ratios.length > 0 && table({
 			caption: 'Ratios, with both their parts',
 			cols: [['', 'text'], ['is', 'text'], ...head.flatMap(h => [[h, 'ratio'], ['parts', 'text']]), ['change', 'ratio']],
 			rows: p.ratios.map(r => {
-				const [a, b] = r.values, of = v => v[0] / v[1], both = v => `${thousands(v[0])} / ${thousands(v[1])}`;
-				return [plain(r.name), plain(r.parts), of(a), both(a), of(b), both(b), of(b) / of(a)];
+				const [a, b] = r.values, value = v => v[0] / v[1], both = v => `${thousands(v[0])} / ${thousands(v[1])}`;
+				return [plain(r.name), plain(r.parts), value(a), both(a), value(b), both(b), value(b) / value(a)];
 			}),
-		}, 'Ratios'),
+		}, of + 'ratios'),
 	];
 }
 
@@ -112,6 +112,7 @@ function account() {
 			caption: 'Every event of the recording is in this account', cols: cols('n'), kinds: data.account.numbers.map(r => r.kind),
 			rows: data.account.numbers.map(r => [r.title, ...r.values]),
 		}),
+		data.arms.map((a, i) => a.tables.failures && [two && el('p', { class: 'name' }, titled(a, i)), table(a.tables.failures)]),
 		table({ caption: 'The capture', cols: cols('text'), rows: data.account.words })).classList.add('long');
 }
 

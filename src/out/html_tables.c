@@ -144,6 +144,27 @@ static void gap_table(struct json *j, const struct report_arm *a)
 	table_end(j);
 }
 
+static void failure_table(struct json *j, const struct report_arm *a)
+{
+	static const struct html_col cols[] = { { "status", "text" }, { "code", "text" }, { "commands", "lost" } };
+	char code[32];
+	u32 i;
+
+	jw_key(j, "failures");
+	table_begin(j, "Failed commands, by status", cols, ARRAY_SIZE(cols));
+	for (i = 0; i < MIN(a->x->n_failures, (u32)HTML_MAX_NAMES); i++) {
+		const struct measure_status *s = &a->x->failure[i];
+
+		report_status_code(code, sizeof(code), s);
+		row_begin(j);
+		item_str(j, report_status_name(s));
+		item_str(j, code);
+		item_u64(j, s->n);
+		row_end(j);
+	}
+	table_end(j);
+}
+
 void html_arm_tables(struct json *j, const struct report_arm *a)
 {
 	u32 i;
@@ -153,6 +174,8 @@ void html_arm_tables(struct json *j, const struct report_arm *a)
 		latency_table(j, a);
 	if (a->x->n_obj)
 		object_table(j, a);
+	if (a->x->n_failures)
+		failure_table(j, a);
 	if (a->x->depth.n)
 		depth_table(j, a);
 	if (a->x->qd1[DIR_READ].gap.n || a->x->qd1[DIR_WRITE].gap.n)

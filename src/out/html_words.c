@@ -216,6 +216,8 @@ void html_tiles(struct json *j, const struct report_arm *a)
 	}
 	if (x->cmd.n) {
 		report_bytes(&note, x->cmd.bytes);
+		if (x->cmd.state[STATE_FAILED])
+			buf_printf(&note, ", %llu failed", ULL(x->cmd.state[STATE_FAILED]));
 		tile(j, "commands", "n", x->cmd.n, &note);
 		buf_lit(&note, "first submission to last completion");
 		tile(j, "took", "ns", x->wall_ns, &note);
