@@ -155,7 +155,7 @@ int csv_row(struct buf *b, struct slice cmd, struct slice cmp, const char *sourc
 	int ret;
 	u32 i;
 
-	memset(r.said, 0, sizeof(r.said));
+	memset(&r, 0, sizeof(r));
 	ret = sort_members(&r, 1, cmd, &cmd_side, lost);
 	if (!ret && cmp.n)
 		ret = sort_members(&r, 2, cmp, &cmp_side, lost);
