@@ -30,7 +30,7 @@ skel := $(bpf_src:src/%.bpf.c=$(O)/%.skel.h)
 src := $(filter-out src/kvio.c $(wildcard src/*/*.bpf.c) $(if $(filter 0,$(BPF)),$(wildcard src/trace/*.c src/session/*.c)),$(wildcard src/*.c src/*/*.c))
 obj := $(src:src/%.c=$(O)/%.o)
 main_obj := $(O)/kvio.o
-aliases := kvio2perfetto nvme_uring_cmd_monitor nvme_uring_cmd_smoke
+aliases := kv_io_size kvio2perfetto kvio_plan nvme_uring_cmd_monitor nvme_uring_cmd_smoke
 unit_src := $(wildcard tests/unit/test_*.c)
 unit := $(unit_src:tests/unit/%.c=$(B)/unit/%)
 helper_src := $(wildcard tests/*.c)
@@ -66,6 +66,9 @@ $(main_obj): $(B)/version
 
 # What the page is made of is not seen by the compiler's list of includes.
 $(O)/out/html_data.o: $(wildcard data/report* /usr/share/javascript/dygraphs/dygraph.min.*)
+
+# So are the models.
+$(O)/kv/table.o: data/models.json
 
 # Sources that include a skeleton wait for it.
 $(patsubst src/%.bpf.c,$(O)/%.o,$(bpf_src)): $(O)/%.o: $(O)/%.skel.h

@@ -16,6 +16,7 @@ const struct cmd *const commands[] = {
 	&cmd_doctor,
 	&cmd_help,
 	&cmd_perfetto,
+	&cmd_plan,
 	&cmd_record,
 	&cmd_report,
 	&cmd_schema,
@@ -35,6 +36,8 @@ static const struct alias {
 	const char *operand;
 } aliases[] = {
 	{ "kvio2perfetto", "perfetto", NULL },
+	{ "kv_io_size", "plan", NULL },
+	{ "kvio_plan", "plan", "--older" },
 	{ "nvme_uring_cmd_monitor", "record", "uring-cmd" },
 	{ "nvme_uring_cmd_smoke", "smoke", NULL },
 };

@@ -10,6 +10,7 @@ extern const struct cmd cmd_completion;
 extern const struct cmd cmd_doctor;
 extern const struct cmd cmd_help;
 extern const struct cmd cmd_perfetto;
+extern const struct cmd cmd_plan;
 extern const struct cmd cmd_record;
 extern const struct cmd cmd_report;
 extern const struct cmd cmd_schema;

@@ -12,7 +12,7 @@
 #define KVIO_MEASURE_H
 
 #include "lib/dist.h"
-#include "model/key.h"
+#include "kv/key.h"
 #include "model/model.h"
 
 /* What became of a command. */

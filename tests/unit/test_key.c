@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "model/key.h"
+#include "kv/key.h"
 
 #define SHA "412cb322137d81a561102174568c4f9c84e5db95f51dcc3e298078e0ece8c774"
 

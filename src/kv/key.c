@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/key.h"
+#include "kv/key.h"
 
 #include <string.h>
 
@@ -151,4 +151,22 @@ void key_model(const struct key_parts *k, struct buf *out)
 		buf_byte(out, coded ? (char)(hex_digit(p[1]) << 4 | hex_digit(p[2])) : *p);
 		i += coded ? 2 : 0;
 	}
+}
+
+void key_make(struct buf *out, const char *model, u32 kv_rank, const char *group, const char *chunk, const char *salt)
+{
+	for (; *model; model++) {
+		char c = *model, low = (char)(c | 0x20);
+
+		if ((low >= 'a' && low <= 'z') || (c >= '0' && c <= '9') || strchr("_.-~", c))
+			buf_byte(out, c);
+		else
+			buf_printf(out, "%%%02X", (u8)c);
+	}
+	buf_printf(out, "@0x%08x@", kv_rank);
+	if (group)
+		buf_printf(out, "%s@", group);
+	buf_str(out, chunk);
+	if (*salt)
+		buf_printf(out, "@%s", salt);
 }

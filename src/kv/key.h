@@ -9,8 +9,8 @@
  *   MODEL@FMT@RANK@HASH[@...]		what older tools made of it: RANK in decimal, FMT tells shards apart
  * Any other text is an opaque key.
  */
-#ifndef KVIO_KEY_H
-#define KVIO_KEY_H
+#ifndef KVIO_KV_KEY_H
+#define KVIO_KV_KEY_H
 
 #include "lib/buf.h"
 
@@ -42,5 +42,17 @@ struct key_parts {
 void key_parse(struct key_parts *k, const char *key, size_t n);
 /* Appends the model's name; a '%' that two hex digits do not follow stays. */
 void key_model(const struct key_parts *k, struct buf *out);
+
+/*
+ * Appends the key of a chunk as engines write it: the model percent-encoded,
+ * `group` (hex text, NULL for the older form without one), `chunk` in hex, the
+ * salt when it is not "".
+ */
+void key_make(struct buf *out, const char *model, u32 kv_rank, const char *group, const char *chunk, const char *salt);
+/* The four bytes of a kv_rank. */
+static inline u32 key_rank(u8 world, u8 global, u8 local_world, u8 local)
+{
+	return (u32)world << 24 | (u32)global << 16 | (u32)local_world << 8 | local;
+}
 
 #endif
