@@ -15,7 +15,7 @@
 #define LARGE_BYTES  500000000ull
 
 static const char *opt_sem, *opt_ebpf, *opt_serving, *opt_label = "capture", *opt_out, *opt_device = "ng";
-static const char *opt_align, *opt_window, *opt_ids, *opt_object, *opt_only_device, *opt_summary;
+static const char *opt_align, *opt_detail, *opt_window, *opt_ids, *opt_object, *opt_only_device, *opt_summary;
 static struct opt_list opt_merge, opt_arm;
 static u64 opt_lba, opt_nominal = 8000, opt_budget = SLICE_BUDGET, opt_split, opt_pid = UINT64_MAX;
 static bool opt_no_rebase, opt_no_slba, opt_json, opt_redact, opt_strict, opt_by_key, opt_by_offset;
@@ -49,6 +49,9 @@ static const struct opt opts[] = {
 		 "several files FILE-0001 and on of about SIZE (before compression), each readable alone"),
 	OPT_U64(0, "slice-budget", &opt_budget, "N",
 		"draw at most about N slices, and what is alike as one beyond it; 0 = no limit (default 2000000)"),
+	OPT_CHOICE(0, "detail", &opt_detail, "auto|full|lean",
+		   "lean tells less of each command: LBA counters by bins of time, real_dur only where it is false; "
+		   "auto (default) is lean for more than 250000 commands"),
 	OPT_FLAG(0, "no-rebase", &opt_no_rebase, "keep CLOCK_MONOTONIC times, tied to the wall clock"),
 	OPT_CHOICE(0, "align", &opt_align, "realtime",
 		   "captures of several hosts on one axis, by their clock anchors; else each begins at 0"),
@@ -256,6 +259,13 @@ static int print_summary(const struct perfetto_result *r)
 	return status;
 }
 
+static enum perfetto_detail detail(void)
+{
+	if (!opt_detail || !strcmp(opt_detail, "auto"))
+		return DETAIL_AUTO;
+	return !strcmp(opt_detail, "full") ? DETAIL_FULL : DETAIL_LEAN;
+}
+
 static int draw(const struct arm *arms, u32 n)
 {
 	const struct perfetto_options o = {
@@ -265,6 +275,7 @@ static int draw(const struct arm *arms, u32 n)
 		.redact = opt_redact,
 		.nominal_ns = opt_nominal,
 		.slice_budget = opt_budget,
+		.detail = detail(),
 		.device = opt_device,
 	};
 	struct perfetto_stats *stats = calloc(n, sizeof(*stats));

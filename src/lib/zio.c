@@ -434,6 +434,12 @@ int zout_open_live(struct zout **out, int fd, const char *name)
 	return zout_start(z, name, ZIO_BY_NAME, 0, out);
 }
 
+void zout_records(struct zout *z)
+{
+	if (z->codec == ZIO_GZIP)
+		deflateParams(&z->gz, Z_DEFAULT_COMPRESSION, Z_FILTERED);
+}
+
 static int write_plain(struct zout *z, const u8 *p, size_t n)
 {
 	if (n > sizeof(z->buf) - z->n && !flush_buf(z) && n >= sizeof(z->buf))

@@ -61,6 +61,11 @@ int zout_open(struct zout **out, const char *path, enum zio_codec codec);
 int zout_open_live(struct zout **out, int fd, const char *name);
 /* Hands to the kernel all that was written, decodable up to here. */
 int zout_flush(struct zout *z);
+/*
+ * Before the first byte: what comes is short records with random numbers
+ * between equal bytes, where only long matches pay (gzip only).
+ */
+void zout_records(struct zout *z);
 /* The first error is kept: later calls return it and do nothing. */
 int zout_write(struct zout *z, const void *data, size_t n);
 /*

@@ -152,7 +152,8 @@ int pf_take_command(const struct draft *d, struct model *m, struct pf_about *abo
 	if (ret)
 		return ret;
 	t->ts_ns[i] = begin_of(d, slice);
-	t->lat_ns[i] = pf_row_u64(row, K_real_dur) ? length_of(d, slice) : NO_LAT;
+	/* A lean timeline tells it only where it is false. */
+	t->lat_ns[i] = !pf_row_has(row, K_real_dur) || pf_row_u64(row, K_real_dur) ? length_of(d, slice) : NO_LAT;
 	t->user_data[i] = pf_row_u64(row, K_trace_id) << 32;
 	t->bytes[i] = (u32)MIN(pf_row_u64(row, K_data_len), (u64)UINT32_MAX);
 	t->wait_ns[i] = (u32)MIN(pf_row_u64(row, K_wait_ns), (u64)UINT32_MAX);

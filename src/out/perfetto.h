@@ -16,6 +16,9 @@
 #include "lib/zio.h"
 #include "model/model.h"
 
+/* More commands are told in fewer words, unless options say otherwise. */
+#define PF_LEAN_COMMANDS 250000
+
 struct perfetto_arm {
 	const struct model *m; /* joined; not changed */
 	const char *label;
@@ -29,6 +32,8 @@ struct perfetto_options {
 	bool redact;	     /* without host names, paths, keys; instances, requests and errors as numbers */
 	u64 nominal_ns;	     /* length of a command without a completion; 0 = 8000 */
 	u64 slice_budget;    /* more slices are drawn as fewer, see perfetto_detail.c; 0 = no limit */
+	/* Says less of each command: LBA counters by bins of time, real_dur only where it is false. */
+	enum perfetto_detail { DETAIL_AUTO, DETAIL_FULL, DETAIL_LEAN } detail; /* auto: lean for PF_LEAN_COMMANDS */
 	const char *device;  /* the word in the process name of the only device; NULL = "ng" */
 };
 
@@ -50,6 +55,8 @@ struct perfetto_stats {
 	/* When commands are drawn as one */
 	u64 command_bin_ns; /* those that begin in this time; UINT64_MAX = in all of it; 0 = no command is */
 	bool commands_by_object;
+	bool lean;
+	u64 sample_bin_ns; /* LBA counters take one sample in this time, when lean */
 };
 
 /* Where the timeline goes. */

@@ -138,9 +138,24 @@ struct pf_counter *pf_command_counter(struct pf_unit *u, u32 row)
 	return &u->slba[name == a->read_name ? DIR_READ : DIR_WRITE];
 }
 
-/* The counter's sample is a value on the slice, not a packet of its own. */
-static void lba_sample(struct pf_writer *w, const struct pf_counter *c)
+/* Whether the counter takes this sample: each one, or the first of a bin. */
+static bool takes_sample(struct pf_unit *u, const struct pf_counter *c, u64 now)
 {
+	u64 *last = &u->sample_bin[c - u->slba], bin = bin_of(now, u->sample_shift) + 1;
+
+	if (!u->arm->lean)
+		return true;
+	if (*last == bin)
+		return false;
+	*last = bin;
+	return true;
+}
+
+/* The counter's sample is a value on the slice, not a packet of its own. */
+static void lba_sample(struct pf_writer *w, struct pf_unit *u, const struct pf_counter *c)
+{
+	if (!c || !c->track || !takes_sample(u, c, w->last_ns))
+		return;
 	if (c->track != w->default_counter)
 		pb_u64(&w->b, EVENT_EXTRA_COUNTER_TRACK, c->track);
 	pb_s64(&w->b, EVENT_EXTRA_COUNTER_VALUE, c->value.n);
@@ -197,15 +212,15 @@ void pf_command_describe(struct pf_writer *w, struct pf_unit *u, u32 row, bool r
 		pf_arg_u64(w, ARG_trace_id, tag);
 	if (op != NONE && m->op.name[op] == a->store_name)
 		role_arg(w, t->flags[row] & CMD_HEADER);
-	pf_arg_bool(w, ARG_real_dur, real_duration);
+	if (!real_duration || !a->lean)
+		pf_arg_bool(w, ARG_real_dur, real_duration);
 	trouble_args(w, m, row);
 	if (u->n_devices > 1)
 		pf_arg_id(w, ARG_path, &m->strings, m->device[t->dev[row]].name);
 	if (t->flags[row] & CMD_SPLIT)
 		split_args(w, m, row);
 	arrows(w, a, row);
-	if (lba && lba->track)
-		lba_sample(w, lba);
+	lba_sample(w, u, lba);
 }
 
 void pf_group_describe(struct pf_writer *w, struct pf_unit *u, u32 group)
@@ -217,8 +232,7 @@ void pf_group_describe(struct pf_writer *w, struct pf_unit *u, u32 group)
 	u32 op = a->stats->commands_by_object ? a->m->cmd.op[g->row] : NONE;
 
 	pb_u64(&w->b, EVENT_NAME_IID, make_name(w, a, g->row, g->n));
-	if (lba && lba->track)
-		lba_sample(w, lba);
+	lba_sample(w, u, lba);
 	pf_arg_u64(w, ARG_n, g->n);
 	pf_arg_u64(w, ARG_bytes, g->bytes);
 	if (op != NONE && a->object[a->object_of[op]].n == 1)

@@ -12,6 +12,9 @@
 #include "lib/dist.h"
 #include "out/perfetto_writer.h"
 
+/* More samples of a counter than any screen has columns. */
+#define LEAN_SAMPLES 16384
+
 s64 number_of(struct numbers *x, u64 value)
 {
 	bool is_new;
@@ -273,14 +276,45 @@ static int reduce(struct pf_arm *a, u64 budget, const struct perfetto_options *o
 	return ret;
 }
 
+/* The narrowest bins of which there are not too many for a counter. */
+static u32 sample_shift(const struct pf_unit *u)
+{
+	const struct pf_arm *a = u->arm;
+	u64 first = pf_time(a, a->m->cmd.ts_ns[pf_row(u, 0)]);
+	u64 last = pf_time(a, a->m->cmd.ts_ns[pf_row(u, u->n_rows - 1)]);
+	u32 shift = 0;
+
+	while ((last - first) >> shift > LEAN_SAMPLES)
+		shift++;
+	return shift;
+}
+
+static void make_lean(struct pf_arm *a)
+{
+	u32 i;
+
+	a->lean = a->stats->lean = true;
+	for (i = 0; i < a->n_units; i++) {
+		struct pf_unit *u = &a->unit[i];
+
+		u->sample_shift = u->n_rows ? sample_shift(u) : 0;
+		a->stats->sample_bin_ns = MAX(a->stats->sample_bin_ns, bin_width(u->sample_shift));
+	}
+}
+
 int pf_detail(struct pf_arm *arms, u32 n, const struct perfetto_options *o)
 {
-	u64 total = 0;
+	u64 total = 0, cmds = 0;
 	int ret = 0;
 	u32 i;
 
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
+		cmds += commands(&arms[i]);
 		total += commands(&arms[i]) + other_slices(&arms[i]);
+	}
+	if (o->detail == DETAIL_LEAN || (o->detail == DETAIL_AUTO && cmds > PF_LEAN_COMMANDS))
+		for (i = 0; i < n; i++)
+			make_lean(&arms[i]);
 	if (!o->slice_budget || total <= o->slice_budget)
 		return 0;
 	for (i = 0; i < n && !ret; i++)

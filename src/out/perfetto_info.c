@@ -122,6 +122,8 @@ static void capture_args(struct pf_writer *w, const struct pf_arm *a)
 		pf_arg_u64(w, ARG_piece, w->out->pieces);
 	if (a->aggregated)
 		pf_arg_bool(w, ARG_aggregated, true);
+	if (a->lean)
+		pf_arg_bool(w, ARG_lean, true);
 	loss_args(w, a);
 }
 

@@ -145,6 +145,8 @@ int pf_piece_open(struct pf_writer *w, struct pf_arm *arms, u64 first_ns)
 	if (w->ret)
 		return w->ret;
 	w->out->pieces++;
+	if (w->n_arms && arms->lean)
+		zout_records(w->z);
 	w->n_tracks = 0;
 	for (i = 0; i < w->n_arms; i++)
 		pf_arm_tracks(w, &arms[i]);

@@ -147,6 +147,11 @@ static void detail(struct perfetto_sentences *x, const struct perfetto_stats *s)
 	folded(x, "objects", &s->objects);
 	folded(x, "object instants", &s->object_instants);
 	folded(x, "requests", &s->requests);
+	if (s->lean)
+		say(&x->notes,
+		    "LEAN: LBA counters take one sample in %.3f ms, and real_dur is told only where it is false "
+		    "(--detail full tells all)",
+		    (double)s->sample_bin_ns / 1e6);
 }
 
 void perfetto_sentences(struct perfetto_sentences *x, const struct model *m, const struct perfetto_stats *s)

@@ -302,6 +302,7 @@ static void json_arm(struct buf *b, const struct perfetto_arm *arm, const struct
 	buf_printf(b, ",\"cut\":{\"commands\":%llu,\"bytes\":%llu,\"operations\":%llu,\"requests\":%llu}",
 		   ULL(m->cut.cmds), ULL(m->cut.cmd_bytes), ULL(m->cut.ops), ULL(m->cut.spans));
 	boolean(b, "aggregated", perfetto_is_aggregated(s));
+	boolean(b, "lean", s->lean);
 	boolean(b, "lossy", h.lossy);
 	boolean(b, "incomplete", h.incomplete);
 	boolean(b, "input_equals_emitted", all_drawn(m, s));

@@ -60,7 +60,7 @@ enum event_type { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER =
 	X(max_data_transfer_size) X(join) X(commands) X(refused) X(failed) X(reissued) X(unpaired) X(seen) X(stored)   \
 	X(dropped) X(hook_missed) X(filtered) X(complete) X(malformed) X(tail_cut) X(cq_overflows)                     \
 	X(orphan_completions) X(user_data) X(res) X(tokens) X(request_id) X(ms) X(n) X(lat_p50_ns) X(lat_max_ns)       \
-	X(dur_p50_ns) X(dur_max_ns) X(headers) X(parts) X(outside_bytes) X(join_why) X(piece) X(aggregated) X(device)
+	X(dur_p50_ns) X(dur_max_ns) X(headers) X(parts) X(outside_bytes) X(join_why) X(piece) X(aggregated) X(device) X(lean)
 #define PF_ARG_ID(name) ARG_##name,
 enum pf_arg { ARG_0, PF_ARGS(PF_ARG_ID) N_PF_ARGS };
 /* clang-format on */
@@ -271,7 +271,9 @@ struct pf_unit {
 	u32 n_groups;
 	u32 track_process, track_activity, track_anomalies;
 	struct pf_counter cmds, mbs, slba[N_DIRS];
-	u64 n_samples[N_DIRS]; /* of the two LBA counters */
+	u64 n_samples[N_DIRS];	/* of the two LBA counters */
+	u64 sample_bin[N_DIRS]; /* of the last sample, + 1, when lean */
+	u32 sample_shift;
 	struct pf_role roles[N_ROLES];
 	struct pf_bucket ms, mbs10, activity;
 	struct pf_instants anomalies;
@@ -320,6 +322,7 @@ struct pf_arm {
 
 	struct pf_instants info; /* on `capture info` */
 	bool aggregated;	 /* some slices stand for several things */
+	bool lean;		 /* less is said of each command */
 };
 
 #define NOT_DRAWN 0xff

@@ -75,6 +75,45 @@ is "$dump" "$whole" 'a budget of 0 is none'
 draw "$tmp/three.jsonl" --slice-budget 1
 like "$dump" '^S 0 90001 d0 read x3 \{n=uint:3,bytes=uint:12288,lat_p50_ns=uint:20000,lat_max_ns=uint:90000\}' 'a group lasts from its first begin to its last end'
 
+# --- lean: less is said of each command ---
+# shellcheck disable=SC2086
+draw $batched --detail full
+whole=$dump
+"$KVIO" report --json "$tmp/x.pftrace" >"$tmp/full.json"
+# shellcheck disable=SC2086
+draw $batched --detail auto
+is "$dump" "$whole" 'few commands are told in full'
+# shellcheck disable=SC2086
+draw $batched --detail lean
+without() { printf '%s\n' "$1" | grep '^S ' | sed 's/,real_dur=bool:True//'; }
+is "$(without "$dump")" "$(without "$whole")" 'lean: every slice is there'
+is "$(echo "$dump" | grep -c 'real_dur=bool:True')" 0 'lean: a true real_dur is not said'
+like "$dump" 'capture_info .*lean=bool:True' 'lean: capture_info says so'
+like "$summary" 'LEAN: LBA counters take one sample in ' 'lean: so does the summary'
+"$KVIO" report --json "$tmp/x.pftrace" >"$tmp/lean.json"
+ok 'lean: a report on it has the same figures' cmp "$tmp/full.json" "$tmp/lean.json"
+grep -v '"lat_ns":[0-9]*[02468],' $D/qd1/ebpf.jsonl >"$tmp/e.jsonl"
+draw "$tmp/e.jsonl" --detail full
+whole=$(echo "$dump" | grep -c 'real_dur=bool:False')
+draw "$tmp/e.jsonl" --detail lean
+is "$(echo "$dump" | grep -c 'real_dur=bool:False')" "$whole" 'lean: a false real_dur is said'
+perl -e 'for (0 .. 250000) {
+	printf "{\"event_type\":\"nvme_cmd\",\"user_data\":%d,\"nvme_opcode\":2,\"op_name\":\"read\",\"slba\":%d,\"nlb\":1,\"data_len\":4096,\"ts\":%d}\n", $_, $_ * 7 % 1000, 1000 + $_ * 5000;
+	printf "{\"event_type\":\"nvme_cmp\",\"user_data\":%d,\"lat_ns\":4000,\"err\":0,\"ts\":%d}\n", $_, 5000 + $_ * 5000;
+}
+print "{\"event_type\":\"drops\",\"dropped\":0}\n"' >"$tmp/large.jsonl"
+large() { "$KVIO" perfetto --json "$@" -o "$tmp/x.pftrace" | perl -MJSON::PP -0777 -ne '$a = decode_json($_)->{arms}[0]; print "$a->{commands} $a->{drawn_commands}{slices} $a->{lean}"'; }
+is "$(large "$tmp/large.jsonl")" '250001 250001 1' 'lean: more than 250000 commands are, and all of them are drawn'
+lean_bytes=$(stat -c %s "$tmp/x.pftrace")
+is "$(large "$tmp/large.jsonl" --detail full)" '250001 250001 0' 'unless --detail full'
+is "$(($(stat -c %s "$tmp/x.pftrace") - lean_bytes > 250001 * 8))" 1 'which takes 8 bytes more a command at least'
+draw "$tmp/large.jsonl"
+like "$check" '^capture: commands 250001 bytes 1024004096 ' 'and it is sound'
+samples=$(echo "$dump" | awk '/^@/ { on = /reads slba/ } on && /^C/' | wc -l)
+is "$((samples > 4096 && samples <= 16385))" 1 'the LBA counter has samples, but not too many'
+head -n 500000 "$tmp/large.jsonl" >"$tmp/less.jsonl"
+is "$(large "$tmp/less.jsonl")" '250000 250000 0' '250000 are told in full'
+
 # --- cuts ---
 # shellcheck disable=SC2086
 draw $qd1 --trace-id 3-5
