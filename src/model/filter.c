@@ -345,7 +345,7 @@ static void cut_overflows(const struct cut *c)
 	m->n_overflows = n;
 }
 
-int model_cut(struct model *m, const struct filter *f)
+static int cut_once(struct model *m, const struct filter *f)
 {
 	struct cut c = { .m = m, .f = f };
 	u64 base;
@@ -378,4 +378,15 @@ int model_cut(struct model *m, const struct filter *f)
 	free(c.op);
 	free(c.has_cmd);
 	return ret;
+}
+
+int model_cut(struct model *m, const struct filter *f)
+{
+	struct filter rest = *f, window = { .has_window = f->has_window, .from_ns = f->from_ns, .to_ns = f->to_ns };
+	int ret;
+
+	/* A window counts from the begin of what the other filters leave, as a timeline of that shows it. */
+	rest.has_window = false;
+	ret = cut_once(m, &rest);
+	return ret ? ret : cut_once(m, &window);
 }

@@ -19,7 +19,8 @@
 struct filter {
 	bool has_ids, has_window, has_pid, has_opcode;
 	u64 first_id, last_id; /* join ids, both inclusive; 0 is what is untagged */
-	u64 from_ns, to_ns;    /* since model_base_ns(), both inclusive; all that is not fully outside stays */
+	/* Since model_base_ns() of what all else leaves, both inclusive; all that is not fully outside stays */
+	u64 from_ns, to_ns;
 	u32 pid;
 	u8 opcode;
 	const char *key;    /* a part of the object's key or key_hex */

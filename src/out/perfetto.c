@@ -11,7 +11,7 @@
 
 #define SOURCES_PER_ARM	 4
 #define SOURCES_PER_UNIT 5
-static void arm_free(struct pf_arm *a)
+static void arm_free(struct pf_draw *a)
 {
 	free(a->role);
 	free(a->knot);
@@ -25,7 +25,7 @@ static void arm_free(struct pf_arm *a)
 }
 
 /* Sorts everything and finds where the time of the arm begins. */
-static int arm_prepare(struct pf_arm *a)
+static int arm_prepare(struct pf_draw *a)
 {
 	int ret = pf_commands_prepare(a);
 
@@ -44,7 +44,7 @@ static int arm_prepare(struct pf_arm *a)
 }
 
 /* What needs the time of the timeline. */
-static int arm_instants(struct pf_arm *a)
+static int arm_instants(struct pf_draw *a)
 {
 	int ret = 0;
 	u32 i;
@@ -55,7 +55,7 @@ static int arm_instants(struct pf_arm *a)
 	return ret;
 }
 
-static int arm_lanes(struct pf_arm *a)
+static int arm_lanes(struct pf_draw *a)
 {
 	int ret = pf_spans_lanes(a, &a->objects);
 	u32 i;
@@ -71,7 +71,7 @@ static int arm_lanes(struct pf_arm *a)
 	return ret;
 }
 
-static int prepare(struct pf_arm *a, const struct perfetto_arm *in, u32 n, const struct perfetto_options *o,
+static int prepare(struct pf_draw *a, const struct perfetto_arm *in, u32 n, const struct perfetto_options *o,
 		   struct perfetto_stats *stats)
 {
 	u32 extra_pids = 0, i;
@@ -79,7 +79,7 @@ static int prepare(struct pf_arm *a, const struct perfetto_arm *in, u32 n, const
 
 	for (i = 0; i < n && !ret; i++) {
 		stats[i] = (struct perfetto_stats){};
-		a[i] = (struct pf_arm){
+		a[i] = (struct pf_draw){
 			.in = &in[i],
 			.m = in[i].m,
 			.o = o,
@@ -126,7 +126,7 @@ static void sift_down(struct pf_source **heap, u32 n, u32 i)
 }
 
 /* Starts all sources of an arm and adds them to the heap. */
-static u32 start_sources(struct pf_arm *a, struct pf_source **heap, u32 n)
+static u32 start_sources(struct pf_draw *a, struct pf_source **heap, u32 n)
 {
 	u32 i;
 
@@ -155,7 +155,7 @@ static u32 start_sources(struct pf_arm *a, struct pf_source **heap, u32 n)
 	return n;
 }
 
-static int merge(struct pf_writer *w, struct pf_arm *arms, u32 n_arms)
+static int merge(struct pf_writer *w, struct pf_draw *arms, u32 n_arms)
 {
 	struct pf_source **heap;
 	u32 i, most = 0, n = 0;
@@ -194,7 +194,7 @@ static bool labels_differ(const struct perfetto_arm *arms, u32 n)
 }
 
 /* When the first event is: with absolute times a bucket can begin before it. */
-static u64 first_time(const struct pf_arm *arms, u32 n)
+static u64 first_time(const struct pf_draw *arms, u32 n)
 {
 	u64 first = PF_MAX_TIME;
 	u32 i;
@@ -208,7 +208,7 @@ int perfetto_write_pieces(struct perfetto_out *out, const struct perfetto_arm *a
 			  const struct perfetto_options *o, struct perfetto_stats *stats)
 {
 	struct pf_writer w = { .out = out, .o = o, .n_arms = n };
-	struct pf_arm *a;
+	struct pf_draw *a;
 	int ret;
 	u32 i;
 

@@ -7,7 +7,7 @@
 /* So many are looked at one by one, whatever the budget is. */
 #define MOST_INSTANTS 10000
 
-static bool is_anomaly(const struct pf_arm *a, enum cmd_state s)
+static bool is_anomaly(const struct pf_draw *a, enum cmd_state s)
 {
 	/* A tracer that recorded no completion at all is said once. */
 	return s != STATE_OK && !(s == STATE_UNPAIRED && a->health.no_completions);
@@ -17,7 +17,7 @@ static void draw(struct pf_writer *w, struct pf_instants *x, const struct pf_ins
 
 int pf_anomalies_prepare(struct pf_unit *u)
 {
-	const struct pf_arm *a = u->arm;
+	const struct pf_draw *a = u->arm;
 	const struct model *m = a->m;
 	struct pf_instants *x = &u->anomalies;
 	u64 n = 0;

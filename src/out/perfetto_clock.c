@@ -32,7 +32,7 @@ static u64 offset_at(const struct pf_knot *a, const struct pf_knot *b, u64 ns)
 	return a->offset_ns + (u64)(s64)(drift(a->offset_ns, b->offset_ns) * part);
 }
 
-static u64 real_time(const struct pf_arm *a, u64 ns)
+static u64 real_time(const struct pf_draw *a, u64 ns)
 {
 	u32 lo = 0, hi = a->n_knots - 1;
 
@@ -50,7 +50,7 @@ static u64 real_time(const struct pf_arm *a, u64 ns)
 	return ns + offset_at(&a->knot[lo], &a->knot[lo + 1], ns);
 }
 
-u64 pf_aligned_time(const struct pf_arm *a, u64 ns)
+u64 pf_aligned_time(const struct pf_draw *a, u64 ns)
 {
 	u64 real = real_time(a, ns);
 
@@ -66,7 +66,7 @@ static int by_offset(const void *x, const void *y)
 }
 
 /* A clock that was set: the middle of what it showed, for all of the time. */
-static void flatten(struct pf_arm *a)
+static void flatten(struct pf_draw *a)
 {
 	struct pf_knot *k = a->knot;
 	u32 n = a->n_knots;
@@ -82,7 +82,7 @@ static void flatten(struct pf_arm *a)
 }
 
 /* One knot for each time that an anchor ties. */
-static int collect(struct pf_arm *a)
+static int collect(struct pf_draw *a)
 {
 	const struct model *m = a->m;
 	u64 last = 0;
@@ -112,7 +112,7 @@ static double size(double x)
 }
 
 /* Whether somebody set the clock between two knots; *error is how far they are from straight lines. */
-static bool was_set(const struct pf_arm *a, double *error)
+static bool was_set(const struct pf_draw *a, double *error)
 {
 	bool set = false;
 	u32 i;
@@ -130,7 +130,7 @@ static bool was_set(const struct pf_arm *a, double *error)
 }
 
 /* The knots of an arm. */
-static int tie(struct pf_arm *a)
+static int tie(struct pf_draw *a)
 {
 	double error;
 	int ret = collect(a);
@@ -144,7 +144,7 @@ static int tie(struct pf_arm *a)
 	return 0;
 }
 
-int pf_clock_align(struct pf_arm *arms, u32 n, const struct perfetto_options *o)
+int pf_clock_align(struct pf_draw *arms, u32 n, const struct perfetto_options *o)
 {
 	u64 first = UINT64_MAX;
 	u32 i;
@@ -183,7 +183,7 @@ static u64 wall_time(const struct model *m, u64 ns)
 	return best ? best->realtime_ns + (ns - best->monotonic_ns) : 0;
 }
 
-u64 pf_wall_time(const struct pf_arm *arms, u32 n, const struct perfetto_options *o, u64 ns)
+u64 pf_wall_time(const struct pf_draw *arms, u32 n, const struct perfetto_options *o, u64 ns)
 {
 	u64 wall = 0;
 	u32 i;

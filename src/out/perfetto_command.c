@@ -11,7 +11,7 @@ static const char *outcome(u32 flags)
 	return flags & NVME_REFUSED ? " REFUSED" : flags & CMD_FAILED ? " FAILED" : "";
 }
 
-void pf_command_name(struct buf *out, const struct pf_arm *a, u32 row)
+void pf_command_name(struct buf *out, const struct pf_draw *a, u32 row)
 {
 	const struct strpool *s = &a->m->strings;
 	u32 id = a->m->cmd.name[row];
@@ -23,7 +23,7 @@ void pf_command_name(struct buf *out, const struct pf_arm *a, u32 row)
 }
 
 /* "read", "read FAILED", "read x12 FAILED" */
-static u32 make_name(struct pf_writer *w, const struct pf_arm *a, u32 row, u32 n)
+static u32 make_name(struct pf_writer *w, const struct pf_draw *a, u32 row, u32 n)
 {
 	struct buf name = {};
 	u32 iid;
@@ -39,7 +39,7 @@ static u32 make_name(struct pf_writer *w, const struct pf_arm *a, u32 row, u32 n
 }
 
 /* Few names are used for single commands, so a small direct-mapped cache spares the hash of the text. */
-static u32 name_iid(struct pf_writer *w, struct pf_arm *a, u32 row)
+static u32 name_iid(struct pf_writer *w, struct pf_draw *a, u32 row)
 {
 	u32 flags = a->m->cmd.flags[row] & (NVME_REFUSED | CMD_FAILED);
 	u64 key = ((u64)a->m->cmd.name[row] << 32 | flags) + 1;
@@ -99,7 +99,7 @@ static void trouble_args(struct pf_writer *w, const struct model *m, u32 row)
 }
 
 /* The object's arrow: from its begin to its first command, and on to its last. */
-static void arrow(struct pf_writer *w, const struct pf_arm *a, u32 op, u32 first_row, u32 last_row)
+static void arrow(struct pf_writer *w, const struct pf_draw *a, u32 op, u32 first_row, u32 last_row)
 {
 	u32 at = op == NONE ? NONE : a->object_of[op];
 	const struct pf_object *o;
@@ -114,7 +114,7 @@ static void arrow(struct pf_writer *w, const struct pf_arm *a, u32 op, u32 first
 }
 
 /* A command over several objects has an arrow from each. */
-static void arrows(struct pf_writer *w, const struct pf_arm *a, u32 row)
+static void arrows(struct pf_writer *w, const struct pf_draw *a, u32 row)
 {
 	u32 first, n, i;
 
@@ -130,7 +130,7 @@ static void arrows(struct pf_writer *w, const struct pf_arm *a, u32 row)
 /* Only of exactly read and write: an address of a key-value command is none. */
 struct pf_counter *pf_command_counter(struct pf_unit *u, u32 row)
 {
-	const struct pf_arm *a = u->arm;
+	const struct pf_draw *a = u->arm;
 	u32 name = a->m->cmd.name[row];
 
 	if ((name != a->read_name && name != a->write_name) || !name || !pf_counted(a, row))
@@ -200,7 +200,7 @@ static void role_arg(struct pf_writer *w, bool header)
 void pf_command_describe(struct pf_writer *w, struct pf_unit *u, u32 row, bool real_duration)
 {
 	const struct pf_counter *lba = pf_command_counter(u, row);
-	struct pf_arm *a = u->arm;
+	struct pf_draw *a = u->arm;
 	const struct model *m = a->m;
 	const struct cmd_table *t = &m->cmd;
 	u64 tag = cmd_join_id(m, row);
@@ -228,7 +228,7 @@ void pf_group_describe(struct pf_writer *w, struct pf_unit *u, u32 group)
 	const struct pf_group *g = &u->group[group];
 	const struct median *lat = &u->lat[group];
 	const struct pf_counter *lba = pf_command_counter(u, g->row);
-	struct pf_arm *a = u->arm;
+	struct pf_draw *a = u->arm;
 	u32 op = a->stats->commands_by_object ? a->m->cmd.op[g->row] : NONE;
 
 	pb_u64(&w->b, EVENT_NAME_IID, make_name(w, a, g->row, g->n));

@@ -21,7 +21,7 @@ static u32 next_of_role(const struct pf_unit *u, u32 at)
 }
 
 /* The latency is known and is what the slice shows. */
-static bool real_duration(const struct pf_arm *a, u32 row)
+static bool real_duration(const struct pf_draw *a, u32 row)
 {
 	u32 flags = a->m->cmd.flags[row];
 
@@ -34,7 +34,7 @@ static bool real_duration(const struct pf_arm *a, u32 row)
 /* When the slice of a command ends: at least 1 ns behind its begin. */
 u64 pf_command_end(const struct pf_unit *u, u32 at, const struct perfetto_options *o)
 {
-	const struct pf_arm *a = u->arm;
+	const struct pf_draw *a = u->arm;
 	const struct cmd_table *t = &a->m->cmd;
 	u32 row = pf_row(u, at), next;
 	u64 ts = t->ts_ns[row], begin = pf_time(a, ts), len, gap;
@@ -114,7 +114,7 @@ static s64 fill_batch(struct pf_unit *u, u32 at, const struct perfetto_options *
 }
 
 /* Which commands are drawn, on which role, and from when to when. */
-int pf_commands_prepare(struct pf_arm *a)
+int pf_commands_prepare(struct pf_draw *a)
 {
 	const struct model *m = a->m;
 	u32 i;
@@ -240,7 +240,7 @@ int pf_commands_lanes(struct pf_unit *u, const struct perfetto_options *o)
 
 static void count(struct pf_unit *u, u32 row, u64 n, u64 bytes, u64 headers)
 {
-	struct pf_arm *a = u->arm;
+	struct pf_draw *a = u->arm;
 	struct perfetto_stats *s = a->stats;
 
 	s->commands.slices++;
@@ -259,7 +259,7 @@ static void count(struct pf_unit *u, u32 row, u64 n, u64 bytes, u64 headers)
 
 static void begin_slice(struct pf_writer *w, struct pf_unit *u, u64 now, const struct pf_cmd *c)
 {
-	struct pf_arm *a = u->arm;
+	struct pf_draw *a = u->arm;
 	const struct cmd_table *t = &a->m->cmd;
 	u32 row = row_of(u, c->at);
 	const struct pf_group *g = u->group ? &u->group[c->at] : NULL;

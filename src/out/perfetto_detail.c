@@ -91,7 +91,7 @@ static bool duration(const void *arg, u32 i, u32 *group, u64 *value)
 }
 
 /* The class of each span into class_of, and how many groups there are for every width. */
-static int count_bins(const struct pf_arm *a, const struct pf_spans *s, struct numbers *class, struct bins *bins,
+static int count_bins(const struct pf_draw *a, const struct pf_spans *s, struct numbers *class, struct bins *bins,
 		      u32 *class_of, u64 **last)
 {
 	u32 i;
@@ -117,7 +117,7 @@ static int count_bins(const struct pf_arm *a, const struct pf_spans *s, struct n
 }
 
 /* Folds the spans of one class and bin into the first of them; class_of becomes the group of each span. */
-static int fold(const struct pf_arm *a, struct pf_spans *s, u32 shift, u32 n_classes, u32 *class_of, u64 *last)
+static int fold(const struct pf_draw *a, struct pf_spans *s, u32 shift, u32 n_classes, u32 *class_of, u64 *last)
 {
 	struct span_value value = { .span = s->span, .group_of = class_of };
 	struct pf_span *group = malloc((s->n + 1ul) * sizeof(*group));
@@ -156,7 +156,7 @@ static int fold(const struct pf_arm *a, struct pf_spans *s, u32 shift, u32 n_cla
 }
 
 /* Draws the spans as at most `most`; *group_of, to be freed, tells where each went. */
-static int group_spans(const struct pf_arm *a, struct pf_spans *s, u64 most, u32 **group_of)
+static int group_spans(const struct pf_draw *a, struct pf_spans *s, u64 most, u32 **group_of)
 {
 	struct numbers class = {};
 	struct bins bins = {};
@@ -178,7 +178,7 @@ static int group_spans(const struct pf_arm *a, struct pf_spans *s, u64 most, u32
 }
 
 /* The objects of each group become one. */
-static int group_objects(struct pf_arm *a, u64 most)
+static int group_objects(struct pf_draw *a, u64 most)
 {
 	struct pf_spans *s = &a->objects;
 	struct pf_object *object;
@@ -216,7 +216,7 @@ static int group_objects(struct pf_arm *a, u64 most)
 	return object ? 0 : -ENOMEM;
 }
 
-static int group_requests(struct pf_arm *a, u64 most)
+static int group_requests(struct pf_draw *a, u64 most)
 {
 	u32 *group_of;
 	int ret = group_spans(a, &a->serving, most, &group_of);
@@ -228,7 +228,7 @@ static int group_requests(struct pf_arm *a, u64 most)
 /* ---- the budget ---- */
 
 /* Slices and instants other than commands. */
-static u64 other_slices(const struct pf_arm *a)
+static u64 other_slices(const struct pf_draw *a)
 {
 	u64 n = a->objects.n + a->serving.n + a->info.n;
 	u32 i;
@@ -238,7 +238,7 @@ static u64 other_slices(const struct pf_arm *a)
 	return n;
 }
 
-static u64 commands(const struct pf_arm *a)
+static u64 commands(const struct pf_draw *a)
 {
 	return a->m->cmd.n - a->stats->reissued;
 }
@@ -250,7 +250,7 @@ static u64 share(u64 budget, u64 part, u64 whole)
 }
 
 /* Objects and requests give way only where they are many: they are what the commands are explained by. */
-static int reduce(struct pf_arm *a, u64 budget, const struct perfetto_options *o)
+static int reduce(struct pf_draw *a, u64 budget, const struct perfetto_options *o)
 {
 	u64 others = other_slices(a), n = commands(a), most = budget / 4;
 	int ret = 0;
@@ -279,7 +279,7 @@ static int reduce(struct pf_arm *a, u64 budget, const struct perfetto_options *o
 /* The narrowest bins of which there are not too many for a counter. */
 static u32 sample_shift(const struct pf_unit *u)
 {
-	const struct pf_arm *a = u->arm;
+	const struct pf_draw *a = u->arm;
 	u64 first = pf_time(a, a->m->cmd.ts_ns[pf_row(u, 0)]);
 	u64 last = pf_time(a, a->m->cmd.ts_ns[pf_row(u, u->n_rows - 1)]);
 	u32 shift = 0;
@@ -289,7 +289,7 @@ static u32 sample_shift(const struct pf_unit *u)
 	return shift;
 }
 
-static void make_lean(struct pf_arm *a)
+static void make_lean(struct pf_draw *a)
 {
 	u32 i;
 
@@ -302,7 +302,7 @@ static void make_lean(struct pf_arm *a)
 	}
 }
 
-int pf_detail(struct pf_arm *arms, u32 n, const struct perfetto_options *o)
+int pf_detail(struct pf_draw *arms, u32 n, const struct perfetto_options *o)
 {
 	u64 total = 0, cmds = 0;
 	int ret = 0;

@@ -10,7 +10,7 @@
 #include "out/perfetto_writer.h"
 
 struct grouping {
-	struct pf_arm *a;
+	struct pf_draw *a;
 	bool by_object;
 	struct numbers class; /* (name, unit, role, outcome) */
 	struct numbers key;   /* (object, class) */
@@ -26,7 +26,7 @@ struct grouping {
 
 static s64 key_of_row(struct grouping *g, u32 unit, u32 row)
 {
-	const struct pf_arm *a = g->a;
+	const struct pf_draw *a = g->a;
 	const struct cmd_table *t = &a->m->cmd;
 	u32 op = t->op[row], object = !g->by_object || op == NONE ? NONE : a->object_of[op];
 	u32 what = unit << 8 | (u32)a->role[row] << 4 | (u32)cmd_state(a->m, row);
@@ -70,7 +70,7 @@ static int walk(struct grouping *g, u32 unit, u32 row)
 /* Finds the key of every command, and how many groups there are for every width of the bins. */
 static int find_keys(struct grouping *g)
 {
-	const struct pf_arm *a = g->a;
+	const struct pf_draw *a = g->a;
 	u32 unit, at;
 	int ret = 0;
 
@@ -129,7 +129,7 @@ static bool latency(const void *arg, u32 at, u32 *group, u64 *value)
 
 static int make_groups(struct grouping *g, struct pf_unit *u, u32 shift, const struct perfetto_options *o)
 {
-	const struct pf_arm *a = u->arm;
+	const struct pf_draw *a = u->arm;
 	u32 cap = 0, at;
 
 	for (at = 0; at < u->n_rows; at++) {
@@ -154,7 +154,7 @@ static int make_groups(struct grouping *g, struct pf_unit *u, u32 shift, const s
 	return medians_take(&u->lat, u->n_groups, u->n_rows, latency, g);
 }
 
-int pf_groups_make(struct pf_arm *a, u64 most, const struct perfetto_options *o)
+int pf_groups_make(struct pf_draw *a, u64 most, const struct perfetto_options *o)
 {
 	struct grouping g = { .a = a, .by_object = true };
 	u32 shift = 0, i;

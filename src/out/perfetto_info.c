@@ -6,7 +6,7 @@
 
 static void draw(struct pf_writer *w, struct pf_instants *x, const struct pf_instant *p);
 
-int pf_info_prepare(struct pf_arm *a)
+int pf_info_prepare(struct pf_draw *a)
 {
 	struct pf_instants *x = &a->info;
 	const struct model *m = a->m;
@@ -56,7 +56,7 @@ static void meta_number(struct pf_writer *w, enum pf_arg arg, u64 v)
 		pf_arg_u64(w, arg, v);
 }
 
-static void loss_args(struct pf_writer *w, const struct pf_arm *a)
+static void loss_args(struct pf_writer *w, const struct pf_draw *a)
 {
 	const struct account *acc = &a->m->account;
 	const struct health *h = &a->health;
@@ -76,7 +76,7 @@ static void loss_args(struct pf_writer *w, const struct pf_arm *a)
 	pf_arg_u64(w, ARG_cq_overflows, h->overflows);
 }
 
-static void capture_args(struct pf_writer *w, const struct pf_arm *a)
+static void capture_args(struct pf_writer *w, const struct pf_draw *a)
 {
 	const struct model *m = a->m;
 	const struct sem_meta *meta = &m->sem_meta;
@@ -127,7 +127,7 @@ static void capture_args(struct pf_writer *w, const struct pf_arm *a)
 	loss_args(w, a);
 }
 
-static void object_args(struct pf_writer *w, const struct pf_arm *a, const struct pf_instant *p)
+static void object_args(struct pf_writer *w, const struct pf_draw *a, const struct pf_instant *p)
 {
 	if (p->n > 1) {
 		pf_arg_u64(w, ARG_n, p->n);
@@ -140,7 +140,7 @@ static void object_args(struct pf_writer *w, const struct pf_arm *a, const struc
 		pf_arg_secret_id(w, ARG_error, SECRET_ERROR, &a->m->strings, a->m->op.error[p->item]);
 }
 
-static void overflow_args(struct pf_writer *w, const struct pf_arm *a, const struct pf_instant *p)
+static void overflow_args(struct pf_writer *w, const struct pf_draw *a, const struct pf_instant *p)
 {
 	const struct overflow *o = &a->m->overflow[p->item];
 
@@ -152,7 +152,7 @@ static void overflow_args(struct pf_writer *w, const struct pf_arm *a, const str
 	pf_arg_s64(w, ARG_res, o->res);
 }
 
-static void name_of(struct buf *out, const struct pf_arm *a, const struct pf_instant *p)
+static void name_of(struct buf *out, const struct pf_draw *a, const struct pf_instant *p)
 {
 	const struct strpool *s = &a->m->strings;
 	u32 op;
@@ -180,7 +180,7 @@ static void name_of(struct buf *out, const struct pf_arm *a, const struct pf_ins
 		buf_printf(out, " x%u", p->n);
 }
 
-void pf_info_again(struct pf_writer *w, struct pf_arm *a, u64 now)
+void pf_info_again(struct pf_writer *w, struct pf_draw *a, u64 now)
 {
 	const struct pf_instant p = { .ns = now, .n = 1, .kind = INSTANT_CAPTURE };
 
@@ -189,7 +189,7 @@ void pf_info_again(struct pf_writer *w, struct pf_arm *a, u64 now)
 
 static void draw(struct pf_writer *w, struct pf_instants *x, const struct pf_instant *p)
 {
-	struct pf_arm *a = x->source.arm;
+	struct pf_draw *a = x->source.arm;
 	struct buf name = {};
 
 	name_of(&name, a, p);

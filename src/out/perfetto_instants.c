@@ -27,7 +27,7 @@ static int by_time(const void *x, const void *y)
 	return c ? c : pf_compare(a->item, b->item);
 }
 
-void pf_instants_sort(const struct pf_arm *a, struct pf_instants *x)
+void pf_instants_sort(const struct pf_draw *a, struct pf_instants *x)
 {
 	u32 i;
 
@@ -36,7 +36,7 @@ void pf_instants_sort(const struct pf_arm *a, struct pf_instants *x)
 	qsort(x->v, x->n, sizeof(*x->v), by_time);
 }
 
-static u64 class_of(const struct pf_arm *a, const struct pf_instant *p)
+static u64 class_of(const struct pf_draw *a, const struct pf_instant *p)
 {
 	u32 name = p->kind == INSTANT_OBJECT	? a->m->op.name[p->item]
 		   : p->kind >= INSTANT_COMMAND ? a->m->cmd.name[p->item]
@@ -51,7 +51,7 @@ struct state {
 	u32 open, class;
 };
 
-static int count_bins(const struct pf_arm *a, const struct pf_instants *x, struct numbers *class, struct bins *bins,
+static int count_bins(const struct pf_draw *a, const struct pf_instants *x, struct numbers *class, struct bins *bins,
 		      struct state *state)
 {
 	u32 i;
@@ -94,7 +94,7 @@ static void fold(struct pf_instants *x, u32 shift, struct state *state)
 	x->n = n;
 }
 
-int pf_instants_group(const struct pf_arm *a, struct pf_instants *x, u64 most)
+int pf_instants_group(const struct pf_draw *a, struct pf_instants *x, u64 most)
 {
 	struct numbers class = {};
 	struct bins bins = {};
@@ -129,7 +129,7 @@ static void emit(struct pf_writer *w, struct pf_source *s)
 	s->next_ns = x->next < x->n ? x->v[x->next].ns : PF_DONE;
 }
 
-void pf_instants_start(struct pf_arm *a, struct pf_instants *x)
+void pf_instants_start(struct pf_draw *a, struct pf_instants *x)
 {
 	x->source = (struct pf_source){ .emit = emit, .order = ORDER_INFO, .arm = a };
 	x->source.next_ns = x->n ? x->v[0].ns : PF_DONE;

@@ -23,7 +23,7 @@ static int by_time(const void *x, const void *y)
 }
 
 /* The spans in order of their begin; items become indices into `object`. */
-static void number_objects(struct pf_arm *a)
+static void number_objects(struct pf_draw *a)
 {
 	struct pf_spans *s = &a->objects;
 	struct op_span span;
@@ -40,7 +40,7 @@ static void number_objects(struct pf_arm *a)
 }
 
 /* Objects of one operation, part and outcome may be drawn as one. */
-static u64 class_of(const struct pf_arm *a, const struct pf_span *s)
+static u64 class_of(const struct pf_draw *a, const struct pf_span *s)
 {
 	const struct op_table *t = &a->m->op;
 	u32 op = a->object[s->item].op;
@@ -48,9 +48,9 @@ static u64 class_of(const struct pf_arm *a, const struct pf_span *s)
 	return (u64)t->name[op] << 32 | (u64)t->part[op] << 1 | (t->error[op] != 0);
 }
 
-static void describe(struct pf_writer *w, struct pf_arm *a, const struct pf_span *s);
+static void describe(struct pf_writer *w, struct pf_draw *a, const struct pf_span *s);
 
-int pf_objects_prepare(struct pf_arm *a)
+int pf_objects_prepare(struct pf_draw *a)
 {
 	const struct model *m = a->m;
 	struct pf_spans *s = &a->objects;
@@ -133,7 +133,7 @@ static void part_arg(struct pf_writer *w, const struct model *m, u32 op)
 		pf_arg_interned(w, ARG_part, "kv", 2);
 }
 
-static void object_args(struct pf_writer *w, const struct pf_arm *a, const struct pf_object *o,
+static void object_args(struct pf_writer *w, const struct pf_draw *a, const struct pf_object *o,
 			const struct pf_span *span)
 {
 	const struct strpool *s = &a->m->strings;
@@ -161,7 +161,7 @@ static void object_args(struct pf_writer *w, const struct pf_arm *a, const struc
 		pf_arg_u64(w, ARG_occurrence, t->occurrence[o->op]);
 }
 
-static void group_args(struct pf_writer *w, const struct pf_arm *a, const struct pf_object *o,
+static void group_args(struct pf_writer *w, const struct pf_draw *a, const struct pf_object *o,
 		       const struct pf_span *span)
 {
 	const struct median *d = &a->objects.durations[span - a->objects.span];
@@ -176,7 +176,7 @@ static void group_args(struct pf_writer *w, const struct pf_arm *a, const struct
 }
 
 /* "store kv 1.0MiB", with FAILED behind when it did; "store kv x40" for several. */
-static u32 object_name(struct pf_writer *w, const struct pf_arm *a, const struct pf_object *o)
+static u32 object_name(struct pf_writer *w, const struct pf_draw *a, const struct pf_object *o)
 {
 	const struct strpool *s = &a->m->strings;
 	const struct op_table *t = &a->m->op;
@@ -201,7 +201,7 @@ static u32 object_name(struct pf_writer *w, const struct pf_arm *a, const struct
 	return iid;
 }
 
-static void describe(struct pf_writer *w, struct pf_arm *a, const struct pf_span *s)
+static void describe(struct pf_writer *w, struct pf_draw *a, const struct pf_span *s)
 {
 	const struct pf_object *o = &a->object[s->item];
 

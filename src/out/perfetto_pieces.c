@@ -72,7 +72,7 @@ static int by_end(const void *x, const void *y)
 }
 
 /* Ends all that is open. */
-static void end_slices(struct pf_writer *w, struct pf_arm *arms)
+static void end_slices(struct pf_writer *w, struct pf_draw *arms)
 {
 	struct pf_open_slices list = {};
 	size_t k;
@@ -93,7 +93,7 @@ static void end_slices(struct pf_writer *w, struct pf_arm *arms)
 	free(list.v);
 }
 
-static void count_again(struct pf_writer *w, struct pf_arm *a, u64 now)
+static void count_again(struct pf_writer *w, struct pf_draw *a, u64 now)
 {
 	u32 i;
 	int d;
@@ -114,7 +114,7 @@ static void count_again(struct pf_writer *w, struct pf_arm *a, u64 now)
 }
 
 /* The lane with most commands, and the LBA counter with most samples, need not be named. */
-static void choose_defaults(struct pf_writer *w, const struct pf_arm *arms)
+static void choose_defaults(struct pf_writer *w, const struct pf_draw *arms)
 {
 	u64 most_slices = 0, most_samples = 0;
 	u32 i, k, j;
@@ -136,7 +136,7 @@ static void choose_defaults(struct pf_writer *w, const struct pf_arm *arms)
 		}
 }
 
-int pf_piece_open(struct pf_writer *w, struct pf_arm *arms, u64 first_ns)
+int pf_piece_open(struct pf_writer *w, struct pf_draw *arms, u64 first_ns)
 {
 	u32 i;
 
@@ -165,7 +165,7 @@ bool pf_piece_is_full(const struct pf_writer *w)
 	return w->out->open && w->out->split_bytes && n >= w->out->split_bytes && n >= 2 * w->header_bytes;
 }
 
-void pf_piece_next(struct pf_writer *w, struct pf_arm *arms, u64 now)
+void pf_piece_next(struct pf_writer *w, struct pf_draw *arms, u64 now)
 {
 	u32 i;
 

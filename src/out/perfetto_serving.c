@@ -15,13 +15,13 @@ static int by_time(const void *x, const void *y)
 	return c ? c : pf_compare(a->item, b->item);
 }
 
-static u64 class_of(const struct pf_arm *a, const struct pf_span *s)
+static u64 class_of(const struct pf_draw *a, const struct pf_span *s)
 {
 	return a->m->serving.name[s->item];
 }
 
 /* "prefill x12": several of one name. */
-static void describe_group(struct pf_writer *w, const struct pf_arm *a, const struct pf_span *s)
+static void describe_group(struct pf_writer *w, const struct pf_draw *a, const struct pf_span *s)
 {
 	const struct strpool *pool = &a->m->strings;
 	const struct median *d = &a->serving.durations[s - a->serving.span];
@@ -40,7 +40,7 @@ static void describe_group(struct pf_writer *w, const struct pf_arm *a, const st
 	pf_arg_u64(w, ARG_dur_max_ns, d->max);
 }
 
-static void describe(struct pf_writer *w, struct pf_arm *a, const struct pf_span *s)
+static void describe(struct pf_writer *w, struct pf_draw *a, const struct pf_span *s)
 {
 	const struct strpool *pool = &a->m->strings;
 	const struct span_table *t = &a->m->serving;
@@ -61,7 +61,7 @@ static void describe(struct pf_writer *w, struct pf_arm *a, const struct pf_span
 	pf_arg_double(w, ARG_ms, (double)(s->end_ns - s->begin_ns) / 1e6);
 }
 
-int pf_serving_prepare(struct pf_arm *a)
+int pf_serving_prepare(struct pf_draw *a)
 {
 	const struct span_table *t = &a->m->serving;
 	struct pf_spans *s = &a->serving;

@@ -7,7 +7,7 @@
 #include "out/perfetto_writer.h"
 
 /* Counts the lanes; the same walk as that of the events, so that both agree. */
-int pf_spans_lanes(const struct pf_arm *a, struct pf_spans *s)
+int pf_spans_lanes(const struct pf_draw *a, struct pf_spans *s)
 {
 	u32 i;
 
@@ -26,7 +26,7 @@ int pf_spans_lanes(const struct pf_arm *a, struct pf_spans *s)
 
 static void begin(struct pf_writer *w, struct pf_spans *s, u64 now)
 {
-	struct pf_arm *a = s->source.arm;
+	struct pf_draw *a = s->source.arm;
 	const struct pf_span *p = &s->span[s->next++];
 	u64 end = pf_end_time(a, p->begin_ns, p->end_ns);
 	s64 lane = lanes_take(&s->lanes, end, false);
@@ -75,7 +75,7 @@ static u64 next_time(const struct pf_spans *s)
 static void emit(struct pf_writer *w, struct pf_source *source)
 {
 	struct pf_spans *s = (struct pf_spans *)source;
-	const struct pf_arm *a = source->arm;
+	const struct pf_draw *a = source->arm;
 	u64 now = source->next_ns;
 	u32 n;
 
@@ -89,7 +89,7 @@ static void emit(struct pf_writer *w, struct pf_source *source)
 	source->next_ns = next_time(s);
 }
 
-void pf_spans_start(struct pf_arm *a, struct pf_spans *s)
+void pf_spans_start(struct pf_draw *a, struct pf_spans *s)
 {
 	s->source = (struct pf_source){ .emit = emit, .order = ORDER_SPANS, .arm = a };
 	s->source.next_ns = next_time(s);

@@ -113,7 +113,7 @@ static void role_tracks(struct pf_writer *w, struct pf_unit *u)
 }
 
 /* A process named PREFIX DEVICE LABEL; DEVICE may be absent. */
-static u32 named_process(struct pf_writer *w, const char *prefix, const char *device, const struct pf_arm *a, u32 pid)
+static u32 named_process(struct pf_writer *w, const char *prefix, const char *device, const struct pf_draw *a, u32 pid)
 {
 	struct buf name = {};
 	u32 uuid;
@@ -148,7 +148,7 @@ static void unit_tracks(struct pf_writer *w, struct pf_unit *u)
 	u->slba[DIR_READ].track = counter(w, "reads slba", io, 93, "LBA");
 }
 
-static void serving_tracks(struct pf_writer *w, struct pf_arm *a, u32 pid)
+static void serving_tracks(struct pf_writer *w, struct pf_draw *a, u32 pid)
 {
 	u32 serving;
 
@@ -158,7 +158,7 @@ static void serving_tracks(struct pf_writer *w, struct pf_arm *a, u32 pid)
 	a->serving.track = lane_tracks(w, "requests", serving, a->serving.n_lanes, 10);
 }
 
-void pf_arm_tracks(struct pf_writer *w, struct pf_arm *a)
+void pf_arm_tracks(struct pf_writer *w, struct pf_draw *a)
 {
 	u32 lmcache, pid = PID_BASE + PIDS_PER_ARM * a->index, i;
 	const char *word = w->o->device ? w->o->device : DEFAULT_DEVICE;

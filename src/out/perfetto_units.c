@@ -39,7 +39,7 @@ static char *unit_name(const struct model *m, const struct device *d)
 }
 
 /* The unit of that name, made when there is none; takes the name.  -ENOMEM. */
-static s64 unit_of(struct pf_arm *a, char *name)
+static s64 unit_of(struct pf_draw *a, char *name)
 {
 	u32 i;
 
@@ -64,7 +64,7 @@ static s64 unit_of(struct pf_arm *a, char *name)
 }
 
 /* Which unit each device with commands belongs to. */
-static int find_units(struct pf_arm *a, u32 *unit_of_dev)
+static int find_units(struct pf_draw *a, u32 *unit_of_dev)
 {
 	const struct model *m = a->m;
 	u32 i;
@@ -88,7 +88,7 @@ static int find_units(struct pf_arm *a, u32 *unit_of_dev)
 }
 
 /* The commands of each unit, in time order; first attempts, which are not drawn, are among them. */
-static int sort_rows_by_unit(struct pf_arm *a, const u32 *unit_of_dev)
+static int sort_rows_by_unit(struct pf_draw *a, const u32 *unit_of_dev)
 {
 	const struct model *m = a->m;
 	u32 i;
@@ -111,7 +111,7 @@ static int sort_rows_by_unit(struct pf_arm *a, const u32 *unit_of_dev)
 	return 0;
 }
 
-int pf_units_prepare(struct pf_arm *a)
+int pf_units_prepare(struct pf_draw *a)
 {
 	const struct model *m = a->m;
 	u32 *unit_of_dev = malloc((m->n_devices + 1ul) * sizeof(*unit_of_dev));
@@ -133,7 +133,7 @@ int pf_units_prepare(struct pf_arm *a)
 	return ret;
 }
 
-void pf_units_free(struct pf_arm *a)
+void pf_units_free(struct pf_draw *a)
 {
 	u32 i, k;
 

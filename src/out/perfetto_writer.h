@@ -152,13 +152,13 @@ PB_ALWAYS_INLINE void pf_end_slice(struct pf_writer *w, u64 ns, u32 track)
  */
 #define PF_DONE UINT64_MAX
 enum pf_order { ORDER_INFO, ORDER_COUNTERS, ORDER_SPANS, ORDER_COMMANDS };
-struct pf_arm;
+struct pf_draw;
 struct pf_source {
 	u64 next_ns;
 	enum pf_order order;
 	u32 index; /* of creation: decides last */
 	void (*emit)(struct pf_writer *w, struct pf_source *s);
-	struct pf_arm *arm;
+	struct pf_draw *arm;
 };
 
 #define container_of(p, type, member) ((type *)((char *)(p)-offsetof(type, member)))
@@ -192,9 +192,9 @@ struct pf_spans {
 	struct lanes lanes;
 	u32 *ended; /* lanes whose slice ends now */
 	/* What may be drawn as one. */
-	u64 (*class)(const struct pf_arm *a, const struct pf_span *s);
+	u64 (*class)(const struct pf_draw *a, const struct pf_span *s);
 	/* Describes the slice in the event that is begun; NULL = only counted. */
-	void (*describe)(struct pf_writer *w, struct pf_arm *a, const struct pf_span *s);
+	void (*describe)(struct pf_writer *w, struct pf_draw *a, const struct pf_span *s);
 	struct pf_counter *open; /* how many are open, or NULL */
 	struct perfetto_kind *drawn;
 };
@@ -260,7 +260,7 @@ struct pf_role {
 
 /* The device side of an arm: one for each device that has commands. */
 struct pf_unit {
-	struct pf_arm *arm;
+	struct pf_draw *arm;
 	char *device;	  /* what is known of it, "" = nothing */
 	const char *name; /* the same in track names, "" when it is the only one */
 	u32 n_devices;	  /* several: paths to one namespace, or unknown ones */
@@ -286,7 +286,8 @@ struct pf_unit {
 	u32 batch_cap, n_batch;
 };
 
-struct pf_arm {
+/* What is drawn of one arm. */
+struct pf_draw {
 	const struct perfetto_arm *in;
 	const struct model *m;
 	const struct perfetto_options *o;
@@ -332,16 +333,16 @@ struct pf_arm {
 /* Perfetto's times are signed; one more is the end of a slice that begins here. */
 #define PF_MAX_TIME ((u64)INT64_MAX - 1)
 
-u64 pf_aligned_time(const struct pf_arm *a, u64 ns);
+u64 pf_aligned_time(const struct pf_draw *a, u64 ns);
 
-static inline u64 pf_time(const struct pf_arm *a, u64 ns)
+static inline u64 pf_time(const struct pf_draw *a, u64 ns)
 {
 	if (__builtin_expect(a->n_knots != 0, 0))
 		return pf_aligned_time(a, ns);
 	return MIN(ns - a->shift_ns, PF_MAX_TIME);
 }
 /* The end of a span that begins at begin_ns: its length stays. */
-static inline u64 pf_end_time(const struct pf_arm *a, u64 begin_ns, u64 end_ns)
+static inline u64 pf_end_time(const struct pf_draw *a, u64 begin_ns, u64 end_ns)
 {
 	u64 begin = pf_time(a, begin_ns), len = end_ns - begin_ns;
 
@@ -354,7 +355,7 @@ static inline int pf_compare(u64 a, u64 b)
 }
 
 /* Unique for arm and object, whatever else is in the trace. */
-static inline u64 pf_flow_id(const struct pf_arm *a, u32 object)
+static inline u64 pf_flow_id(const struct pf_draw *a, u32 object)
 {
 	return (u64)(a->index + 1) << 40 | (object + 1ull);
 }
@@ -363,12 +364,12 @@ static inline u32 pf_row(const struct pf_unit *u, u32 at)
 {
 	return u->row ? u->row[at] : at;
 }
-static inline bool pf_drawn(const struct pf_arm *a, u32 cmd)
+static inline bool pf_drawn(const struct pf_draw *a, u32 cmd)
 {
 	return a->role[cmd] != NOT_DRAWN;
 }
 /* In the counters: it reached the device. */
-static inline bool pf_counted(const struct pf_arm *a, u32 cmd)
+static inline bool pf_counted(const struct pf_draw *a, u32 cmd)
 {
 	return pf_drawn(a, cmd) && !(a->m->cmd.flags[cmd] & NVME_REFUSED);
 }
@@ -377,14 +378,14 @@ static inline bool pf_counted(const struct pf_arm *a, u32 cmd)
  * First _prepare: sorts and finds the ends of the time; then _lanes, with the
  * time base known; then the descriptors; then _start: the first events.
  */
-void pf_arm_tracks(struct pf_writer *w, struct pf_arm *a);
+void pf_arm_tracks(struct pf_writer *w, struct pf_draw *a);
 
 /* perfetto_units.c */
-int pf_units_prepare(struct pf_arm *a);
-void pf_units_free(struct pf_arm *a);
+int pf_units_prepare(struct pf_draw *a);
+void pf_units_free(struct pf_draw *a);
 
 /* perfetto_commands.c */
-int pf_commands_prepare(struct pf_arm *a);
+int pf_commands_prepare(struct pf_draw *a);
 u64 pf_command_end(const struct pf_unit *u, u32 at, const struct perfetto_options *o);
 int pf_commands_lanes(struct pf_unit *u, const struct perfetto_options *o);
 void pf_commands_start(struct pf_unit *u);
@@ -394,13 +395,13 @@ struct pf_counter *pf_command_counter(struct pf_unit *u, u32 row);
 void pf_command_describe(struct pf_writer *w, struct pf_unit *u, u32 row, bool real_duration);
 void pf_group_describe(struct pf_writer *w, struct pf_unit *u, u32 group);
 /* "read", "cmd" when it has no name. */
-void pf_command_name(struct buf *out, const struct pf_arm *a, u32 row);
+void pf_command_name(struct buf *out, const struct pf_draw *a, u32 row);
 /* The arguments that tell which command it is and what went wrong. */
 void pf_command_about(struct pf_writer *w, struct pf_unit *u, u32 row);
 
 /* perfetto_spans.c */
-int pf_spans_lanes(const struct pf_arm *a, struct pf_spans *s);
-void pf_spans_start(struct pf_arm *a, struct pf_spans *s);
+int pf_spans_lanes(const struct pf_draw *a, struct pf_spans *s);
+void pf_spans_start(struct pf_draw *a, struct pf_spans *s);
 void pf_spans_free(struct pf_spans *s);
 
 int pf_spans_copy(struct pf_spans *to, const struct pf_spans *from);
@@ -408,34 +409,34 @@ int pf_spans_copy(struct pf_spans *to, const struct pf_spans *from);
 /* perfetto_instants.c */
 int pf_instants_room(struct pf_instants *x, u64 n);
 void pf_instants_add(struct pf_instants *x, u64 ns, enum pf_instant_kind kind, u32 item, u64 bytes);
-void pf_instants_sort(const struct pf_arm *a, struct pf_instants *x);
+void pf_instants_sort(const struct pf_draw *a, struct pf_instants *x);
 /* Draws those of one kind and bin of time as one, so that at most about `most` are left. */
-int pf_instants_group(const struct pf_arm *a, struct pf_instants *x, u64 most);
-void pf_instants_start(struct pf_arm *a, struct pf_instants *x);
+int pf_instants_group(const struct pf_draw *a, struct pf_instants *x, u64 most);
+void pf_instants_start(struct pf_draw *a, struct pf_instants *x);
 /* Begins an instant of that name. */
 void pf_instant(struct pf_writer *w, u64 ns, u32 track, const struct buf *name);
 
-int pf_objects_prepare(struct pf_arm *a);
-int pf_serving_prepare(struct pf_arm *a);
-int pf_info_prepare(struct pf_arm *a);
+int pf_objects_prepare(struct pf_draw *a);
+int pf_serving_prepare(struct pf_draw *a);
+int pf_info_prepare(struct pf_draw *a);
 /* What the capture is, once more. */
-void pf_info_again(struct pf_writer *w, struct pf_arm *a, u64 now);
+void pf_info_again(struct pf_writer *w, struct pf_draw *a, u64 now);
 int pf_anomalies_prepare(struct pf_unit *u);
 void pf_counters_start(struct pf_unit *u);
 
 /* perfetto_clock.c: ties the arms to the real time.  0, -ENOMEM, -ENODATA (an arm has no anchors). */
-int pf_clock_align(struct pf_arm *arms, u32 n, const struct perfetto_options *o);
+int pf_clock_align(struct pf_draw *arms, u32 n, const struct perfetto_options *o);
 /* What time of day it was; 0 = unknown. */
-u64 pf_wall_time(const struct pf_arm *arms, u32 n, const struct perfetto_options *o, u64 ns);
+u64 pf_wall_time(const struct pf_draw *arms, u32 n, const struct perfetto_options *o, u64 ns);
 
 /* perfetto_pieces.c: opens the first file; ends it and goes on in the next; closes the last, or drops it. */
-int pf_piece_open(struct pf_writer *w, struct pf_arm *arms, u64 first_ns);
+int pf_piece_open(struct pf_writer *w, struct pf_draw *arms, u64 first_ns);
 bool pf_piece_is_full(const struct pf_writer *w);
-void pf_piece_next(struct pf_writer *w, struct pf_arm *arms, u64 now);
+void pf_piece_next(struct pf_writer *w, struct pf_draw *arms, u64 now);
 int pf_piece_close(struct pf_writer *w, int ret);
 
 /* perfetto_detail.c, perfetto_groups.c */
-int pf_detail(struct pf_arm *arms, u32 n, const struct perfetto_options *o);
-int pf_groups_make(struct pf_arm *a, u64 most, const struct perfetto_options *o);
+int pf_detail(struct pf_draw *arms, u32 n, const struct perfetto_options *o);
+int pf_groups_make(struct pf_draw *a, u64 most, const struct perfetto_options *o);
 
 #endif

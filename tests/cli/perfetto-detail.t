@@ -128,6 +128,17 @@ want=$(slices 4000000 5000000)
 draw $D/qd1/sem.jsonl $D/qd1/ebpf.jsonl --window 4ms,5ms
 is "$(slices 0 9999999999)" "$want" '--window: all that reaches into it, at its time'
 is "$(echo "$dump" | awk '/capture_info/ { print $2 }')" "$(echo "$want" | sort -n -k2 | head -n 1 | cut -d' ' -f2)" 'capture_info is at its begin'
+draw $D/qd1/sem.jsonl $D/qd1/ebpf.jsonl --time-range 0.004,0.005
+is "$(slices 0 9999999999)" "$want" '--time-range is its older name'
+# Times are those that the timeline shows without the window, whatever else is cut.
+for more in '--trace-id 3-5' "--object $(grep -o '"key":"[^"]*"' $D/qd1/sem.jsonl | sed -n 4p | cut -d'"' -f4)" '--pid 4242'; do
+	# shellcheck disable=SC2086
+	draw $D/qd1/sem.jsonl $D/qd1/ebpf.jsonl $more
+	want=$(slices 500000 1200000)
+	# shellcheck disable=SC2086
+	draw $D/qd1/sem.jsonl $D/qd1/ebpf.jsonl $more --time-range 0.0005,0.0012
+	is "$(slices 0 9999999999)" "${want:-something}" "$more --time-range: counts from what the timeline of $more begins with"
+done
 # shellcheck disable=SC2086
 draw $qd1 --no-rebase --window 4ms,5ms
 like "$dump" '^I 8123456[0-9]+ 0 d0 capture_info' 'with absolute times, too'
