@@ -25,24 +25,13 @@ static void insertion_sort(u64 *v, size_t n)
 }
 
 /* Radix sort by bytes from the lowest; a byte that is the same in all elements costs nothing. */
-int u64_sort(u64 *v, size_t n)
+static void radix_sort(u64 *v, size_t n, u64 *tmp)
 {
 	size_t count[8][256] = {};
-	u64 *from = v, *to, *tmp;
+	u64 *from = v, *to = tmp;
 	size_t i, at;
 	int d, k;
 
-	if (n <= 32) {
-		insertion_sort(v, n);
-		return 0;
-	}
-	for (i = 1; i < n && v[i - 1] <= v[i];)
-		i++;
-	if (i == n)
-		return 0;
-	to = tmp = malloc(n * sizeof(*tmp));
-	if (!tmp)
-		return -ENOMEM;
 	for (i = 0; i < n; i++)
 		for (d = 0; d < 8; d++)
 			count[d][v[i] >> (8 * d) & 0xff]++;
@@ -66,6 +55,38 @@ int u64_sort(u64 *v, size_t n)
 	}
 	if (from != v)
 		memcpy(v, from, n * sizeof(*v));
+}
+
+/* Sorts it without room, if that is as quick; false when it is not. */
+static bool sort_easy(u64 *v, size_t n)
+{
+	size_t i;
+
+	if (n <= 32) {
+		insertion_sort(v, n);
+		return true;
+	}
+	for (i = 1; i < n && v[i - 1] <= v[i];)
+		i++;
+	return i == n;
+}
+
+void u64_sort_in(u64 *v, size_t n, u64 *tmp)
+{
+	if (!sort_easy(v, n))
+		radix_sort(v, n, tmp);
+}
+
+int u64_sort(u64 *v, size_t n)
+{
+	u64 *tmp;
+
+	if (sort_easy(v, n))
+		return 0;
+	tmp = malloc(n * sizeof(*tmp));
+	if (!tmp)
+		return -ENOMEM;
+	radix_sort(v, n, tmp);
 	free(tmp);
 	return 0;
 }

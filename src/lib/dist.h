@@ -25,6 +25,8 @@ struct dist {
 
 /* Sorts v ascending.  Takes n * 8 bytes for the time of the call; -ENOMEM. */
 int u64_sort(u64 *v, size_t n);
+/* The same with room for n elements at tmp. */
+void u64_sort_in(u64 *v, size_t n, u64 *tmp);
 
 /* The nearest-rank percentile; 0 when n is 0. */
 u64 u64_percentile(const u64 *sorted, size_t n, u32 percent);

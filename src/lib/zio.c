@@ -261,6 +261,13 @@ ssize_t zin_peek(struct zin *z, size_t want, const u8 **p)
 	return (ssize_t)z->peek_n;
 }
 
+u64 zin_size(const struct zin *z)
+{
+	struct stat st;
+
+	return !fstat(z->fd, &st) && S_ISREG(st.st_mode) ? (u64)st.st_size : 0;
+}
+
 enum zio_codec zin_codec(const struct zin *z)
 {
 	return z->codec;

@@ -38,6 +38,8 @@ ssize_t zin_read(struct zin *z, void *buf, size_t n);
  */
 ssize_t zin_peek(struct zin *z, size_t want, const u8 **p);
 enum zio_codec zin_codec(const struct zin *z);
+/* Bytes of the file as it is now, packed ones when it is packed; 0 when it is no regular file. */
+u64 zin_size(const struct zin *z);
 /* After the end: why the compressed data is not whole, or NULL. */
 const char *zin_defect(const struct zin *z);
 void zin_close(struct zin *z);

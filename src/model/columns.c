@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * The memory of the columns.  Rows are zero until they are written, and large
- * columns come straight from the kernel: those that stay zero take no memory,
- * those that grow are moved without being copied.
+ * columns that stay zero take no memory.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
+#include "lib/pages.h"
 #include "model/tables.h"
 
 #define MAX_ROWS     (UINT32_MAX - 1) /* NONE is no row */
-#define MAPPED_BYTES (256u << 10)     /* from here on by mmap() */
-#define HUGE_BYTES   (4u << 20)	      /* from here on in huge pages, where the system has them on request */
+#define MAPPED_BYTES (256u << 10)     /* from here on of lib/pages.h */
+#define MIN_RESERVE  MAPPED_BYTES     /* rows: no column has less than a byte for each */
+#define MAX_RESERVE  (4u << 20)
 
 u32 larger_cap(u32 n)
 {
@@ -22,24 +22,12 @@ u32 larger_cap(u32 n)
 	return n < 64 ? 64 : n > MAX_ROWS / 2 ? MAX_ROWS : n * 2;
 }
 
-/* New memory when p is NULL, else p grown. */
-static void *map(void *p, size_t had, size_t want)
-{
-	p = p ? mremap(p, had, want, MREMAP_MAYMOVE)
-	      : mmap(NULL, want, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (p == MAP_FAILED)
-		return NULL;
-	if (want >= HUGE_BYTES)
-		madvise(p, want, MADV_HUGEPAGE);
-	return p;
-}
-
 static void column_free(void *p, size_t bytes)
 {
 	if (bytes < MAPPED_BYTES)
 		free(p);
 	else
-		munmap(p, bytes);
+		pages_free(p, bytes);
 }
 
 /* The column at p with room for `want` bytes, or NULL: then it is as it was. */
@@ -54,8 +42,8 @@ static void *column_grow(void *p, size_t had, size_t want)
 		return q;
 	}
 	if (had >= MAPPED_BYTES)
-		return map(p, had, want);
-	q = map(NULL, 0, want);
+		return pages_grow(p, had, want);
+	q = pages_alloc(want);
 	if (q && had)
 		memcpy(q, p, had);
 	if (q)
@@ -87,13 +75,10 @@ void cmd_free(struct cmd_table *t)
 		grown++;                                                                  \
 	}
 
-int cmd_grow(struct cmd_table *t)
+static int set_cap(struct cmd_table *t, size_t cap)
 {
-	size_t cap = larger_cap(t->n);
 	u32 grown = 0;
 
-	if (!cap)
-		return -ENOMEM;
 	CMD_COLUMNS(GROW)
 	t->cap = (u32)cap;
 	return 0;
@@ -102,7 +87,38 @@ failed:
 	return -ENOMEM;
 }
 
+int cmd_grow(struct cmd_table *t)
+{
+	size_t cap = larger_cap(t->n);
+
+	return cap ? set_cap(t, cap) : -ENOMEM;
+}
+
+void cmd_reserve(struct cmd_table *t, u64 rows)
+{
+	if (!t->cap && rows >= MIN_RESERVE)
+		set_cap(t, MIN(rows, (u64)MAX_RESERVE));
+}
+
 /* What stays as it is is not written: a column that has no memory gets none. */
+#define MOVE(c)                                        \
+	{                                              \
+		__typeof__(*t->c) row = t->c[from];    \
+                                                       \
+		for (i = from; i > to; i--)            \
+			if (t->c[i] != t->c[i - 1])    \
+				t->c[i] = t->c[i - 1]; \
+		if (t->c[to] != row)                   \
+			t->c[to] = row;                \
+	}
+
+void cmd_move(struct cmd_table *t, u32 from, u32 to)
+{
+	u32 i;
+
+	CMD_COLUMNS(MOVE)
+}
+
 #define PERMUTE(c)                                       \
 	{                                                \
 		__typeof__(t->c) from = copy, to = t->c; \

@@ -184,7 +184,7 @@ static bool cmd_passes(const struct cut *c, u32 i)
 	const struct model *m = c->m;
 
 	return in_ids(c, cmd_join_id(m, i)) && in_window(c, m->cmd.ts_ns[i], cmd_end(m, i)) &&
-	       (!c->f->device || c->device[m->cmd.dev[i]]) && (!c->f->has_opcode || m->cmd.opcode[i] == c->f->opcode) &&
+	       (!c->f->device || c->device[cmd_dev(m, i)]) && (!c->f->has_opcode || m->cmd.opcode[i] == c->f->opcode) &&
 	       cmd_has_pid(c, i) && cmd_has_key(c, i);
 }
 

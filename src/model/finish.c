@@ -40,7 +40,7 @@ static int assume_lba_sizes(struct model *m)
 	for (i = 0; i < m->cmd.n; i++) {
 		shift = lba_shift_of(&m->cmd, i);
 		if (shift >= 0)
-			votes[m->cmd.dev[i]][shift]++;
+			votes[cmd_dev(m, i)][shift]++;
 	}
 	for (i = 0; i < m->n_devices; i++) {
 		u32 best = 0;
@@ -66,7 +66,7 @@ static void take_off_metadata(struct model *m)
 	u32 i;
 
 	for (i = 0; i < t->n; i++) {
-		const struct device *d = &m->device[t->dev[i]];
+		const struct device *d = &m->device[cmd_dev(m, i)];
 
 		if (d->ms && t->nlb[i] && t->bytes[i] == (u64)t->nlb[i] * (d->lba_bytes + d->ms))
 			t->bytes[i] = t->nlb[i] * d->lba_bytes;

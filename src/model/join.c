@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/hash.h"
+#include "lib/pages.h"
 #include "model/join.h"
 
 /* ---- asking ---- */
@@ -132,8 +133,9 @@ int order_commands(struct model *m)
 		if (__builtin_add_overflow(sum, o->n_cmds[i], &sum))
 			return -ENOMEM;
 	}
-	free(m->cmd_order);
-	m->cmd_order = malloc(MAX(sum, 1u) * sizeof(*m->cmd_order));
+	pages_free(m->cmd_order, m->n_order * sizeof(*m->cmd_order));
+	m->n_order = MAX(sum, 1u);
+	m->cmd_order = pages_alloc(m->n_order * sizeof(*m->cmd_order));
 	if (!m->cmd_order)
 		return -ENOMEM;
 	each_tie(m, put_cmd, o, m->cmd_order);
@@ -169,16 +171,6 @@ static bool any_flag(const u32 *flags, u32 n, u32 flag)
 
 	for (i = 0; i < n; i++)
 		if (flags[i] & flag)
-			return true;
-	return false;
-}
-
-static bool any_key(const struct model *m)
-{
-	u32 i;
-
-	for (i = 0; i < m->cmd.n; i++)
-		if (m->cmd.key[i])
 			return true;
 	return false;
 }
@@ -226,7 +218,7 @@ static int best(struct model *m, const struct join_options *o)
 		return run(m, o, JOIN_NONE, "there is no semantic trace", &tied);
 	if (!m->cmd.n)
 		return run(m, o, JOIN_NONE, "there are no commands", &tied);
-	if (any_key(m))
+	if (any_flag(m->cmd.flags, m->cmd.n, CMD_HAS_KEY))
 		ret = run(m, o, JOIN_KEY, "commands carry keys of the semantic trace", &tied);
 	if (!ret && !tied) {
 		ret = run(m, o, JOIN_TRACE_ID, "commands carry trace ids of operations in user_data", &tied);

@@ -131,10 +131,13 @@ static void name_operations(struct id_join *x)
 /* The operations of the id that the command's own process has, or NONE. */
 static u32 pid_group(const struct id_join *x, u32 cmd, u64 id)
 {
-	u32 task = x->m->cmd.task[cmd];
 	const u32 *at;
+	u32 task;
 
-	if (!x->pids.g.n || task == NONE)
+	if (!x->pids.g.n)
+		return NONE;
+	task = x->m->cmd.task[cmd];
+	if (task == NONE)
 		return NONE;
 	at = map64_get(&x->pids.at, pid_key(id, x->m->task[task].pid));
 	return at ? *at : NONE;

@@ -27,7 +27,7 @@ static u32 lba_by_length(const struct cmd_table *t, u32 i)
 
 u32 cmd_lba_bytes(const struct model *m, const struct join_options *o, u32 cmd)
 {
-	const struct device *d = &m->device[m->cmd.dev[cmd]];
+	const struct device *d = &m->device[cmd_dev(m, cmd)];
 	u32 lba;
 
 	if (o->lba_bytes)
@@ -80,7 +80,7 @@ static u32 device_lba(const struct model *m)
 
 	for (i = 0; i < m->cmd.n; i++)
 		if (m->cmd.op[i] != NONE)
-			return m->device[m->cmd.dev[i]].lba_bytes;
+			return m->device[cmd_dev(m, i)].lba_bytes;
 	return m->n_devices ? m->device[0].lba_bytes : 0;
 }
 

@@ -108,7 +108,7 @@ static int tie(struct model *m, struct places *x, u32 cmd, const bool *foreign)
 	struct place_hit hit = {};
 	int ret = 0;
 
-	if (!foreign[m->cmd.dev[cmd]])
+	if (!foreign[cmd_dev(m, cmd)])
 		ret = places_find(x, cmd, counts, &hit);
 	else if (counts)
 		m->offset.other_device++;

@@ -146,17 +146,30 @@ static int finish_input(struct input *in)
 	return 0;
 }
 
+/* How many commands a file of this size may have: records of 64 bytes, or two lines each, packed as they mostly are. */
+static u64 expected_rows(const struct zin *z, bool kvt)
+{
+	u64 bytes = zin_size(z);
+
+	if (kvt)
+		return bytes / 12;
+	return bytes / (zin_codec(z) == ZIO_PLAIN ? 320 : 20);
+}
+
 static int load_stream(struct input *in, struct zin *z)
 {
 	const size_t n_magic = sizeof(KVT_MAGIC) - 1;
 	const u8 *head;
 	const char *defect;
 	ssize_t n = zin_peek(z, n_magic, &head);
+	bool kvt;
 	int ret;
 
 	if (n < 0)
 		return (int)n;
-	if ((size_t)n == n_magic && !memcmp(head, KVT_MAGIC, n_magic))
+	kvt = (size_t)n == n_magic && !memcmp(head, KVT_MAGIC, n_magic);
+	cmd_reserve(&in->m->cmd, expected_rows(z, kvt));
+	if (kvt)
 		ret = load_kvt(in, z);
 	else
 		ret = load_jsonl(in, z);

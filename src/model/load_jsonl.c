@@ -110,21 +110,25 @@ static int put_cmd(struct input *in, const struct jsonl_cmd *c, u32 who)
 	t->slba[i] = flags & CMD_HAS_KEY ? c->value_len | (u64)c->key_len << 32 : flags & CMD_HAS_SLBA ? c->slba : 0;
 	t->bytes[i] = no_extent && is_tracepoint_line(c) ? 0 : c->bytes;
 	t->nlb[i] = no_extent ? 0 : c->nlb;
-	t->nsid[i] = c->nsid;
 	t->tid[i] = c->tid;
 	t->name[i] = name;
 	t->flags[i] = flags;
-	t->hwq[i] = c->hwq;
-	t->cid[i] = c->cid;
 	t->opcode[i] = c->opcode;
 	t->attempts[i] = MAX(c->attempts, 1);
 	t->op[i] = NONE;
-	if (c->wait_ns)
+	if (c->hwq)
+		t->hwq[i] = c->hwq;
+	if (c->cid)
+		t->cid[i] = c->cid;
+	if (c->wait_ns) {
 		t->wait_ns[i] = c->wait_ns;
+		t->waits = true;
+	}
 	if (refs.dev)
 		t->dev[i] = refs.dev;
 	if (refs.task)
 		t->task[i] = refs.task;
+	in->m->loading->tasks_missing |= refs.task == NONE;
 	if (key)
 		t->key[i] = key;
 	if (c->refused)

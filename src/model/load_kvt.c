@@ -6,6 +6,7 @@
 #include "capture/kvt.h"
 #include "capture/nvme_names.h"
 #include "lib/buf.h"
+#include "model/load_window.h"
 #include "model/tables.h"
 
 static struct slice word(const char *s)
@@ -69,8 +70,9 @@ static u64 latency_of(struct model *m, const struct ev_nvme *e, u32 *flags)
 	return 0;
 }
 
-static int put_nvme(struct input *in, const struct ev_nvme_kv *kv)
+static int put_nvme(void *arg, const struct ev_nvme_kv *kv)
 {
+	struct input *in = arg;
 	const struct ev_nvme *e = &kv->cmd;
 	struct cmd_table *t = &in->m->cmd;
 	struct device_id id = { .dev = e->dev, .nsid = e->nsid };
@@ -91,7 +93,6 @@ static int put_nvme(struct input *in, const struct ev_nvme_kv *kv)
 	t->slba[i] = e->kind == EV_NVME_KV || (flags & CMD_HAS_SLBA) ? e->slba : 0;
 	t->bytes[i] = e->bytes;
 	t->nlb[i] = (flags & CMD_HAS_SLBA) && nvme_op_has_nlb(e->opcode) ? e->nlb + 1u : 0;
-	t->nsid[i] = e->nsid;
 	t->tid[i] = e->tid;
 	t->task[i] = NONE;
 	t->name[i] = name;
@@ -101,8 +102,10 @@ static int put_nvme(struct input *in, const struct ev_nvme_kv *kv)
 	t->opcode[i] = e->opcode;
 	t->attempts[i] = MAX(e->attempts, 1);
 	t->op[i] = NONE;
-	if (e->wait_ns)
+	if (e->wait_ns) {
 		t->wait_ns[i] = e->wait_ns;
+		t->waits = true;
+	}
 	if (dev)
 		t->dev[i] = dev;
 	if (key)
@@ -111,7 +114,7 @@ static int put_nvme(struct input *in, const struct ev_nvme_kv *kv)
 		t->status[i] = e->status;
 	t->n++;
 	in->n.commands++;
-	in->m->loading->tagged = true;
+	in->m->loading->tagged = in->m->loading->tasks_missing = true;
 	in->n.completions += !(e->flags & NVME_IN_FLIGHT);
 	return 0;
 }
@@ -152,7 +155,6 @@ static void put_loss(struct input *in, const struct ev_loss *e)
 }
 
 union record {
-	struct ev_nvme_kv nvme;
 	struct ev_cq_overflow overflow;
 	struct ev_task task;
 	struct ev_disk disk;
@@ -163,9 +165,6 @@ union record {
 static int put_record(struct input *in, u8 kind, const union record *r)
 {
 	switch (kind) {
-	case EV_NVME:
-	case EV_NVME_KV:
-		return put_nvme(in, &r->nvme);
 	case EV_CQ_OVERFLOW:
 		in->n.other++;
 		return add_overflow(in->m, r->overflow.ts_ns, r->overflow.user_data, r->overflow.res);
@@ -188,8 +187,29 @@ static int put_record(struct input *in, u8 kind, const union record *r)
 	}
 }
 
+static int put_commands(struct window *w, const struct kvt_chunk *c)
+{
+	const u8 *p = c->records;
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; !ret && i < c->n; i++, p += c->record_bytes) {
+		struct ev_nvme_kv *e = window_slot(w);
+
+		if (c->type == EV_NVME && c->record_bytes == sizeof(e->cmd)) {
+			memcpy(&e->cmd, p, sizeof(e->cmd));
+		} else {
+			memset(e, 0, sizeof(*e));
+			memcpy(e, p, MIN(c->record_bytes, sizeof(*e)));
+		}
+		e->cmd.kind = c->type;
+		ret = window_take(w);
+	}
+	return ret;
+}
+
 /* Records of another minor version are shorter or longer than ours. */
-static int put_chunk(struct input *in, const struct kvt_chunk *c)
+static int put_others(struct input *in, const struct kvt_chunk *c)
 {
 	const u8 *p = c->records;
 	union record r;
@@ -199,7 +219,6 @@ static int put_chunk(struct input *in, const struct kvt_chunk *c)
 	memset(&r, 0, sizeof(r));
 	for (i = 0; !ret && i < c->n; i++, p += c->record_bytes) {
 		memcpy(&r, p, MIN(c->record_bytes, sizeof(r)));
-		r.nvme.cmd.kind = c->type;
 		ret = put_record(in, c->type, &r);
 	}
 	return ret;
@@ -226,33 +245,41 @@ static ssize_t read_input(void *arg, void *buf, size_t n)
 	return zin_read(arg, buf, n);
 }
 
-static int load_chunk(struct input *in, const struct kvt_chunk *c)
+static int load_chunk(struct input *in, struct window *w, const struct kvt_chunk *c)
 {
 	if (c->type == KVT_META)
 		return load_meta(in, c->doc);
 	if (c->type == KVT_FOOTER)
 		put_footer(in, c->doc);
-	return c->records ? put_chunk(in, c) : 0;
+	if (c->type == EV_NVME || c->type == EV_NVME_KV)
+		return put_commands(w, c);
+	return c->records ? put_others(in, c) : 0;
 }
 
 int load_kvt(struct input *in, struct zin *z)
 {
-	struct kvt_reader *r;
+	struct window *w = window_new(put_nvme, in);
+	struct kvt_reader *r = NULL;
 	struct kvt_chunk c;
-	int ret = kvt_reader_open(&r, read_input, z);
+	int ret = w ? kvt_reader_open(&r, read_input, z) : -ENOMEM;
 
 	if (ret)
-		return ret;
+		goto out;
 	in->device = true;
 	while ((ret = kvt_next(r, &c)) > 0) {
-		ret = load_chunk(in, &c);
+		ret = load_chunk(in, w, &c);
 		if (ret)
 			break;
 	}
+	if (!ret)
+		ret = window_flush(w);
 	if (!ret && !kvt_complete(r)) {
 		in->n.input_cut = true;
 		ret = intern(in->m, word(kvt_defect(r)), &in->account.defect);
 	}
-	kvt_reader_close(r);
+out:
+	if (r)
+		kvt_reader_close(r);
+	window_free(w);
 	return ret;
 }

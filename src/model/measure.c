@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/hash.h"
+#include "lib/pages.h"
 #include "model/measure_work.h"
 
 #define DEFAULT_BATCH_GAP_NS 50000
@@ -76,14 +77,16 @@ void health_take(struct health *h, const struct model *m)
 static int prepare(struct measure *out, struct measure_work *w)
 {
 	const struct model *m = w->m;
+	size_t n = m->cmd.n + 1ul;
 	u32 i;
 
-	w->state = malloc(m->cmd.n + 1ul);
-	w->dir = malloc(m->cmd.n + 1ul);
-	w->pool = calloc(m->cmd.n + 1ul, sizeof(*w->pool));
-	w->scratch = malloc((MAX(m->cmd.n, m->op.n) + 1ul) * sizeof(*w->scratch));
-	if (!w->state || !w->dir || !w->pool || !w->scratch)
+	w->n_scratch = MAX(m->cmd.n, m->op.n) + 1ul;
+	w->state = pages_alloc(n * 3);
+	w->scratch = pages_alloc(w->n_scratch * 2 * sizeof(*w->scratch));
+	if (!w->state || !w->scratch)
 		return -ENOMEM;
+	w->dir = w->state + n;
+	w->pool = (bool *)w->dir + n;
 	dir_names_init(&w->names, m);
 	for (i = 0; i < m->cmd.n; i++) {
 		w->state[i] = (u8)cmd_state(m, i);
@@ -283,7 +286,7 @@ static int batches(struct measure *out, const struct measure_work *w, const stru
 /* Where a write ends, in blocks of its device. */
 static u64 next_lba(const struct model *m, u32 i)
 {
-	u32 dev = m->cmd.dev[i];
+	u32 dev = cmd_dev(m, i);
 	u32 lba = dev < m->n_devices ? m->device[dev].lba_bytes : 0;
 
 	if (m->cmd.nlb[i])
@@ -292,31 +295,29 @@ static u64 next_lba(const struct model *m, u32 i)
 	return m->cmd.slba[i] + (lba ? m->cmd.bytes[i] / lba : 0);
 }
 
-static int space(struct measure *out, const struct measure_work *w)
+static void space(struct measure *out, const struct measure_work *w)
 {
 	const struct model *m = w->m;
 	struct measure_space *s = &out->space;
 	u64 next = 0;
 	u32 i, last_dev = NONE;
 	size_t n = 0, k;
-	int ret;
 
 	for (i = 0; i < m->cmd.n; i++) {
 		if (!w->pool[i] || w->dir[i] != DIR_WRITE || !(m->cmd.flags[i] & CMD_HAS_SLBA))
 			continue;
-		if (n && m->cmd.dev[i] == last_dev && m->cmd.slba[i] == next)
+		if (n && cmd_dev(m, i) == last_dev && m->cmd.slba[i] == next)
 			s->sequential++;
-		last_dev = m->cmd.dev[i];
+		last_dev = cmd_dev(m, i);
 		next = next_lba(m, i);
 		/* The same block of two devices is two places. */
 		w->scratch[n++] = m->cmd.slba[i] ^ (last_dev ? hash_u64(last_dev) : 0);
 	}
 	s->writes = n;
-	ret = u64_sort(w->scratch, n);
-	for (k = 1; !ret && k < n; k++)
+	u64_sort_in(w->scratch, n, w->scratch + n);
+	for (k = 1; k < n; k++)
 		s->reused += w->scratch[k] == w->scratch[k - 1];
 	s->sequential_share = n > 1 ? share(s->sequential, n - 1) : 0;
-	return ret;
 }
 
 int measure_take(struct measure *out, const struct model *m, const struct measure_options *o)
@@ -335,10 +336,10 @@ int measure_take(struct measure *out, const struct model *m, const struct measur
 		ret = latencies(out, &w);
 	if (!ret)
 		ret = batches(out, &w, o);
-	if (!ret)
-		ret = space(out, &w);
-	if (!ret)
+	if (!ret) {
+		space(out, &w);
 		ret = measure_qd1(out, &w);
+	}
 	if (!ret)
 		ret = measure_objects(out, &w);
 	if (!ret)
@@ -346,10 +347,8 @@ int measure_take(struct measure *out, const struct model *m, const struct measur
 	if (!ret)
 		ret = measure_requests(out, &w);
 out:
-	free(w.state);
-	free(w.dir);
-	free(w.pool);
-	free(w.scratch);
+	pages_free(w.state, (m->cmd.n + 1ul) * 3);
+	pages_free(w.scratch, w.n_scratch * 2 * sizeof(*w.scratch));
 	free(w.span);
 	return ret;
 }

@@ -198,7 +198,7 @@ static void keep_floor(struct sweep *s, struct track *t, u32 i, u32 found)
 static void submit(struct sweep *s, u32 i, u32 thread)
 {
 	const struct cmd_table *c = &s->w->m->cmd;
-	u32 found = s->of_device[MIN(c->dev[i], s->w->m->n_devices)]++, g = s->gs->of[i];
+	u32 found = s->of_device[MIN(cmd_dev(s->w->m, i), s->w->m->n_devices)]++, g = s->gs->of[i];
 	u64 now = c->ts_ns[i];
 	u8 dir = s->w->dir[i];
 	struct track *t;
@@ -227,12 +227,11 @@ static void submit(struct sweep *s, u32 i, u32 thread)
 
 static void complete(struct sweep *s, const struct flight *f)
 {
-	const struct cmd_table *c = &s->w->m->cmd;
 	u32 g = s->gs->of[f->cmd];
 	u8 dir = s->w->dir[f->cmd];
 	struct track *t;
 
-	s->of_device[MIN(c->dev[f->cmd], s->w->m->n_devices)]--;
+	s->of_device[MIN(cmd_dev(s->w->m, f->cmd), s->w->m->n_devices)]--;
 	if (!s->w->pool[f->cmd])
 		return;
 	level_move(&s->depth, f->end, false);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "lib/hash.h"
+#include "lib/pages.h"
 #include "model/measure_work.h"
 #include "model/tables.h"
 
@@ -17,7 +18,7 @@
 /* When the application submitted the command: a device without a free tag makes it wait until ts_ns. */
 static u64 submitted(const struct model *m, u32 i)
 {
-	return m->cmd.ts_ns[i] - MIN(m->cmd.ts_ns[i], (u64)m->cmd.wait_ns[i]);
+	return m->cmd.ts_ns[i] - MIN(m->cmd.ts_ns[i], cmd_wait(&m->cmd, i));
 }
 
 static bool submitted_before(const void *arg, u32 a, u32 b)
@@ -33,7 +34,7 @@ static int find_groups(struct work_groups *gs, const struct measure_work *w)
 	int ret = -ENOMEM;
 
 	gs->n = m->op.n;
-	gs->of = calloc(m->cmd.n + 1ul, sizeof(*gs->of));
+	gs->of = pages_alloc((m->cmd.n + 1ul) * sizeof(*gs->of));
 	if (!gs->of)
 		return -ENOMEM;
 	for (i = 0; i < m->cmd.n; i++) {
@@ -268,7 +269,7 @@ int measure_qd1(struct measure *out, const struct measure_work *w)
 	for (dir = 0; dir < N_DIRS; dir++)
 		classify(&out->qd1[dir]);
 	free(gs.g);
-	free(gs.of);
+	pages_free(gs.of, (w->m->cmd.n + 1ul) * sizeof(*gs.of));
 	free(gs.order);
 	return ret;
 }

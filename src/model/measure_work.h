@@ -9,10 +9,13 @@ struct measure_work {
 	const struct model *m;
 	enum percentile_method method;
 	struct dir_names names;
-	u8 *state;	      /* enum cmd_state */
-	u8 *dir;	      /* enum dir */
-	bool *pool;	      /* in the pool and reached the device */
-	u64 *scratch;	      /* room for one number a command and an operation */
+	/* Of each command, in one piece. */
+	u8 *state;  /* enum cmd_state */
+	u8 *dir;    /* enum dir */
+	bool *pool; /* in the pool and reached the device */
+	/* Room for one number a command, or an operation when there are more; and again as much, to sort them. */
+	u64 *scratch;
+	size_t n_scratch;
 	u64 end_ns;	      /* of the capture: what is in flight lasts until here */
 	u32 op_name[N_DIRS];  /* string ids of "load" and "store" */
 	struct op_span *span; /* of each operation */

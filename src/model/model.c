@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/pages.h"
 #include "model/tables.h"
 
 void model_init(struct model *m)
@@ -56,7 +57,7 @@ void model_free(struct model *m)
 	free(m->part.cmd);
 	free(m->part.op);
 	free(m->part.bytes);
-	free(m->cmd_order);
+	pages_free(m->cmd_order, m->n_order * sizeof(*m->cmd_order));
 	free(m->device);
 	free(m->task);
 	free(m->overflow);

@@ -43,15 +43,15 @@ enum cmd_flags {
 /* Commands, sorted by (ts_ns, content): the order of the input has no say. */
 struct cmd_table {
 	u32 n, cap;
+	bool waits; /* some wait_ns is not 0 */
 	u64 *ts_ns;
 	u64 *lat_ns; /* NO_LAT = no completion found */
 	u64 *user_data;
 	u64 *slba;    /* with CMD_HAS_SLBA an LBA; with CMD_HAS_KEY value length | key length << 32 */
 	u32 *bytes;   /* data length without metadata; measured by the tracer or declared by the command */
 	u32 *nlb;     /* one-based; 0 = unknown */
-	u32 *wait_ns; /* entry to issue, 0 when unknown */
-	u32 *dev;     /* index into devices */
-	u32 *nsid;
+	u32 *wait_ns; /* entry to issue, 0 when unknown; see cmd_wait() */
+	u32 *dev;     /* index into devices; see cmd_dev() */
 	u32 *tid;
 	u32 *task; /* index into tasks or NONE */
 	u32 *name; /* op name: "read", "store", ... */
@@ -226,6 +226,7 @@ struct model {
 	struct op_table op;
 	struct span_table serving;
 	struct part_table part;
+	u32 n_order;
 	u32 *cmd_order; /* the commands of one operation are consecutive here, in time order; see part_table */
 	struct device *device;
 	u32 n_devices;
@@ -338,6 +339,17 @@ enum role cmd_role(const struct model *m, u32 cmd);
 static inline u64 cmd_trace_id(const struct model *m, u32 i)
 {
 	return m->cmd.user_data[i] >> 32;
+}
+
+/* The columns of dev and wait_ns are all zero in most captures, and take no memory when they are not read. */
+static inline u32 cmd_dev(const struct model *m, u32 i)
+{
+	return m->n_devices > 1 ? m->cmd.dev[i] : 0;
+}
+
+static inline u64 cmd_wait(const struct cmd_table *t, u32 i)
+{
+	return t->waits ? t->wait_ns[i] : 0;
 }
 
 /* What outputs call the trace id of a command: its operation's join_id, 0 = untagged. */

@@ -11,9 +11,10 @@
 #include "model/tables.h"
 
 /* By what a command keeps even when the driver queues it again under another tag. */
-static int compare_content(const struct cmd_table *t, u32 a, u32 b)
+static int compare_content(const struct model *m, u32 a, u32 b)
 {
-	int c = compare_u64(t->dev[a], t->dev[b]);
+	const struct cmd_table *t = &m->cmd;
+	int c = compare_u64(cmd_dev(m, a), cmd_dev(m, b));
 
 	c = c ? c : compare_u64(t->user_data[a], t->user_data[b]);
 	c = c ? c : compare_u64(t->slba[a], t->slba[b]);
@@ -29,9 +30,10 @@ static int compare_tag(const struct cmd_table *t, u32 a, u32 b)
 }
 
 /* The rows of one command end with the one that is kept. */
-static int compare_same_time(const struct cmd_table *t, u32 a, u32 b)
+static int compare_same_time(const struct model *m, u32 a, u32 b)
 {
-	int c = compare_content(t, a, b);
+	const struct cmd_table *t = &m->cmd;
+	int c = compare_content(m, a, b);
 
 	c = c ? c : compare_tag(t, a, b);
 	c = c ? c : compare_u64(!(t->flags[a] & NVME_IN_FLIGHT), !(t->flags[b] & NVME_IN_FLIGHT));
@@ -42,7 +44,7 @@ static int compare_same_time(const struct cmd_table *t, u32 a, u32 b)
 static int compare_rest(const struct model *m, u32 a, u32 b)
 {
 	const struct cmd_table *t = &m->cmd;
-	const u32 *const columns[] = { t->nsid, t->nlb, t->tid, t->wait_ns, t->flags };
+	const u32 *const columns[] = { t->nlb, t->tid, t->wait_ns, t->flags };
 	int c = strcmp(strpool_get(&m->strings, t->key[a]), strpool_get(&m->strings, t->key[b]));
 	size_t i;
 
@@ -56,16 +58,45 @@ static int compare_rest(const struct model *m, u32 a, u32 b)
 static bool cmd_before(const void *arg, u32 a, u32 b)
 {
 	const struct model *m = arg;
-	int c = compare_same_time(&m->cmd, a, b);
+	int c = compare_same_time(m, a, b);
 
 	return (c ? c : compare_rest(m, a, b)) < 0;
+}
+
+static bool row_before(const struct model *m, u32 a, u32 b)
+{
+	const u64 *ts = m->cmd.ts_ns;
+
+	return ts[a] != ts[b] ? ts[a] < ts[b] : cmd_before(m, a, b);
+}
+
+/*
+ * Puts the few rows into their place that are not there.  False when they are
+ * not few.
+ */
+static bool sort_in_place(struct model *m)
+{
+	u64 most = m->cmd.n / 8, moved = 0;
+	u32 i, to;
+
+	for (i = 1; i < m->cmd.n; i++) {
+		for (to = i; to && row_before(m, i, to - 1); to--)
+			if (++moved > most)
+				return false;
+		if (to < i)
+			cmd_move(&m->cmd, i, to);
+	}
+	return true;
 }
 
 int sort_commands(struct model *m)
 {
 	u32 *order;
-	int ret = sort_by_key(m->cmd.n, m->cmd.ts_ns, cmd_before, m, &order);
+	int ret;
 
+	if (sort_in_place(m))
+		return 0;
+	ret = sort_by_key(m->cmd.n, m->cmd.ts_ns, cmd_before, m, &order);
 	if (!ret && order)
 		ret = cmd_permute(&m->cmd, order, m->cmd.n);
 	free(order);
@@ -73,11 +104,12 @@ int sort_commands(struct model *m)
 }
 
 /* How many rows from `first` on have the same time and content. */
-static u32 run_length(const struct cmd_table *t, u32 first)
+static u32 run_length(const struct model *m, u32 first)
 {
+	const struct cmd_table *t = &m->cmd;
 	u32 i = first + 1;
 
-	while (i < t->n && t->ts_ns[i] == t->ts_ns[first] && !compare_content(t, first, i))
+	while (i < t->n && t->ts_ns[i] == t->ts_ns[first] && !compare_content(m, first, i))
 		i++;
 	return i - first;
 }
@@ -113,7 +145,7 @@ int drop_snapshots(struct model *m)
 	if (!keep)
 		return -ENOMEM;
 	for (first = 0; first < t->n; first += n) {
-		n = run_length(t, first);
+		n = run_length(m, first);
 		kept += keep_of_run(t, first, n, keep + kept);
 	}
 	if (kept < t->n) {

@@ -76,7 +76,7 @@ static struct id_value cmd_id(const struct model *m, u32 i, u32 bits, bool timed
 	return (struct id_value){
 		.user_data = bits & ID_USER_DATA ? t->user_data[i] : 0,
 		.ts_ns = timed ? t->ts_ns[i] : 0,
-		.dev = bits & ID_DEV ? t->dev[i] : 0,
+		.dev = bits & ID_DEV ? cmd_dev(m, i) : 0,
 		.queue = bits & ID_QUEUE ? (u32)t->hwq[i] << 16 | t->cid[i] : 0,
 	};
 }
@@ -101,7 +101,7 @@ static u32 cmd_identity(const struct model *m, u32 i)
 	u32 flags = m->cmd.flags[i];
 
 	return (flags & NVME_PASSTHROUGH ? ID_USER_DATA : 0) | (flags & CMD_HAS_QUEUE ? ID_QUEUE : 0) |
-	       (device_known(&m->device[m->cmd.dev[i]]) ? ID_DEV : 0);
+	       (device_known(&m->device[cmd_dev(m, i)]) ? ID_DEV : 0);
 }
 
 struct pairing {

@@ -157,6 +157,7 @@ int pf_take_command(const struct draft *d, struct model *m, struct pf_about *abo
 	t->user_data[i] = pf_row_u64(row, K_trace_id) << 32;
 	t->bytes[i] = (u32)MIN(pf_row_u64(row, K_data_len), (u64)UINT32_MAX);
 	t->wait_ns[i] = (u32)MIN(pf_row_u64(row, K_wait_ns), (u64)UINT32_MAX);
+	t->waits |= t->wait_ns[i] > 0;
 	t->attempts[i] = (u8)MIN(MAX(pf_row_u64(row, K_attempts), 1ull), (u64)UINT8_MAX);
 	t->opcode[i] = opcode_of(about, m, t->name[i], kv);
 	t->task[i] = NONE;

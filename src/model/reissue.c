@@ -35,6 +35,7 @@ static void join_attempt(struct cmd_table *t, u32 first, u32 row)
 	t->flags[first] |= CMD_REISSUED;
 	t->attempts[row] += t->attempts[row] < UINT8_MAX;
 	t->wait_ns[row] = (u32)MIN(wait, (u64)UINT32_MAX);
+	t->waits |= wait > 0;
 }
 
 /*

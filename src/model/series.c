@@ -262,7 +262,7 @@ void latencies_free(struct latencies *l)
 static bool is_shown(const struct model *m, const struct dir_names *names, u32 i, u32 dev)
 {
 	return cmd_reached_device(cmd_state(m, i)) && cmd_dir(names, m, i) < N_DIRS &&
-	       (dev == NONE || m->cmd.dev[i] == dev);
+	       (dev == NONE || cmd_dev(m, i) == dev);
 }
 
 int series_density(struct density *out, const struct model *m, u32 dev, u32 columns, u32 rows)

@@ -12,7 +12,7 @@
 
 /* clang-format off */
 #define CMD_COLUMNS(X) \
-	X(ts_ns) X(lat_ns) X(user_data) X(slba) X(bytes) X(nlb) X(wait_ns) X(dev) X(nsid) X(tid) X(task) X(name) X(key) \
+	X(ts_ns) X(lat_ns) X(user_data) X(slba) X(bytes) X(nlb) X(wait_ns) X(dev) X(tid) X(task) X(name) X(key) \
 	X(flags) X(status) X(hwq) X(cid) X(opcode) X(attempts) X(op)
 #define OP_COLUMNS(X) \
 	X(trace_id) X(start_ns) X(end_ns) X(bytes) X(slot_offset) X(name) X(key) X(key_hex) X(part) X(error) X(instance) \
@@ -64,6 +64,7 @@ struct loading {
 	u32 op_name[3][256];	 /* names of opcodes, see load_kvt.c */
 	u32 *recent;		 /* commands that a completion may find at once, see pair.c */
 	u8 cmd_class, cmp_class; /* enum identity of those pairs + 1 */
+	bool tasks_missing;	 /* some commands have a tid only */
 	bool tagged;		 /* records of commands, not only of completions, have hwq and cid */
 	u32 n_dev_files;
 	u32 cap_devices, cap_tasks, cap_overflows, cap_anchors;
@@ -85,9 +86,17 @@ struct input {
 
 /* columns.c.  0 or -ENOMEM. */
 int cmd_grow(struct cmd_table *t);
+/*
+ * Before the first row: there will be about so many.  Columns that need not
+ * grow are on huge pages from their beginning; room that is not used costs
+ * nothing.
+ */
+void cmd_reserve(struct cmd_table *t, u64 rows);
 void cmd_free(struct cmd_table *t);
 int op_room(struct op_table *t);
 int span_room(struct span_table *t);
+/* Moves a row forward to where row `to` is, which comes behind it. */
+void cmd_move(struct cmd_table *t, u32 from, u32 to);
 /* Keeps the n rows of `order`, in its order. */
 int cmd_permute(struct cmd_table *t, const u32 *order, u32 n);
 /* The next capacity above n, 0 when there is none. */

@@ -277,7 +277,7 @@ int sort_tasks(struct model *m)
 	if (!ret && to)
 		renumber(m->cmd.task, m->cmd.n, to);
 	/* Binary captures name threads apart from their commands. */
-	for (i = 0; !ret && i < m->cmd.n; i++)
+	for (i = 0; !ret && m->loading->tasks_missing && i < m->cmd.n; i++)
 		if (m->cmd.task[i] == NONE && m->cmd.tid[i])
 			m->cmd.task[i] = task_at(m, m->cmd.tid[i], m->cmd.ts_ns[i]);
 	free(order);

@@ -139,8 +139,8 @@ static int busiest(const struct model *m, u32 *dev, u32 *used)
 	if (!n)
 		return -ENOMEM;
 	for (i = 0; i < m->cmd.n; i++)
-		if (m->cmd.dev[i] < m->n_devices && cmd_reached_device(cmd_state(m, i)))
-			n[m->cmd.dev[i]]++;
+		if (cmd_dev(m, i) < m->n_devices && cmd_reached_device(cmd_state(m, i)))
+			n[cmd_dev(m, i)]++;
 	for (i = 0; i < m->n_devices; i++) {
 		*used += n[i] > 0;
 		if (n[i] && (*dev == NONE || n[i] > n[*dev]))

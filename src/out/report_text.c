@@ -182,8 +182,8 @@ static void capture(struct buf *out, const struct model *m)
 		buf_printf(&t, ", schema %llu, ", ULL(m->sem_meta.kvio_schema));
 	}
 	for (i = 0; used && i < m->cmd.n; i++)
-		if (m->cmd.dev[i] < m->n_devices)
-			used[m->cmd.dev[i]] = true;
+		if (cmd_dev(m, i) < m->n_devices)
+			used[cmd_dev(m, i)] = true;
 	for (i = 0; used && i < m->n_devices; i++) {
 		if (!used[i] || !m->device[i].name || shown++ >= 4)
 			continue;

@@ -165,7 +165,7 @@ void sql_cmd_column(struct sql *s, sqlite3_context *ctx, u32 row, int column)
 		sqlite3_result_int64(ctx, (s64)sql_base(s, arm, sql_devices_of) + t->dev[i]);
 		break;
 	case SQL_CMD_nsid:
-		put_known(ctx, t->nsid[i]);
+		put_known(ctx, t->dev[i] < m->n_devices ? m->device[t->dev[i]].nsid : 0);
 		break;
 	case SQL_CMD_pid:
 	case SQL_CMD_tid:

@@ -19,17 +19,19 @@ static int ascending(const void *a, const void *b)
 static void sorts_as_qsort_does(void **state)
 {
 	static const size_t sizes[] = { 0, 1, 2, 31, 32, 33, 255, 1000, 5000 };
-	static u64 v[5000], w[5000];
+	static u64 v[5000], w[5000], x[5000], tmp[5000];
 	size_t i, k, shift;
 
 	(void)state;
 	for (i = 0; i < ARRAY_SIZE(sizes); i++)
 		for (shift = 0; shift < 64; shift += 9) {
 			for (k = 0; k < sizes[i]; k++)
-				v[k] = w[k] = hash_u64(k + 1) >> shift;
+				v[k] = w[k] = x[k] = hash_u64(k + 1) >> shift;
 			assert_int_equal(u64_sort(v, sizes[i]), 0);
 			qsort(w, sizes[i], sizeof(*w), ascending);
 			assert_memory_equal(v, w, sizes[i] * sizeof(*v));
+			u64_sort_in(x, sizes[i], tmp);
+			assert_memory_equal(x, w, sizes[i] * sizeof(*v));
 		}
 }
 

@@ -30,10 +30,10 @@ static void describe_cmds(struct buf *b, const struct model *m)
 	u32 i;
 
 	for (i = 0; i < t->n; i++) {
-		const u64 v[] = { t->ts_ns[i],	t->lat_ns[i],	t->user_data[i], t->slba[i], t->bytes[i],
-				  t->nlb[i],	t->wait_ns[i],	t->dev[i],	 t->nsid[i], t->tid[i],
-				  t->task[i],	t->flags[i],	t->status[i],	 t->hwq[i],  t->cid[i],
-				  t->opcode[i], t->attempts[i], t->op[i] };
+		const u64 v[] = { t->ts_ns[i],	  t->lat_ns[i],	 t->user_data[i], t->slba[i], t->bytes[i],
+				  t->nlb[i],	  t->wait_ns[i], t->dev[i],	  t->tid[i],  t->task[i],
+				  t->flags[i],	  t->status[i],	 t->hwq[i],	  t->cid[i],  t->opcode[i],
+				  t->attempts[i], t->op[i] };
 		size_t k;
 
 		buf_lit(b, "\ncmd");

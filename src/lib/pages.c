@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lib/pages.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/mman.h>
+
+#define ROUND	  ((size_t)64 << 10) /* whole pages, of every size that systems have */
+#define HUGE_PAGE ((size_t)2 << 20)
+/*
+ * Arrays that are filled side by side must not all begin at the same place of
+ * a page: the same lines of all of them would be in one set of the cache.
+ */
+#define STAGGER	  ((size_t)320)
+#define STAGGERS  16
+
+static size_t whole(size_t bytes)
+{
+	return bytes > SIZE_MAX - ROUND ? 0 : (bytes + ROUND - 1) & ~(ROUND - 1);
+}
+
+static bool is_huge(size_t bytes)
+{
+	return bytes >= HUGE_PAGE;
+}
+
+/* What is mapped for an array. */
+static size_t mapped(size_t bytes)
+{
+	return bytes > SIZE_MAX - STAGGERS * STAGGER ? 0 : whole(is_huge(bytes) ? bytes + STAGGERS * STAGGER : bytes);
+}
+
+/* Where the mapping of an array begins. */
+static char *base_of(void *p, size_t bytes)
+{
+	return is_huge(bytes) ? (char *)p - (uintptr_t)p % HUGE_PAGE : p;
+}
+
+static char *map(size_t bytes)
+{
+	void *p = bytes ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) : MAP_FAILED;
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+/* A huge page must begin at a multiple of its size: the place for it is cut out of a larger one. */
+static char *map_huge(size_t bytes)
+{
+	size_t room = bytes && bytes <= SIZE_MAX - HUGE_PAGE ? bytes + HUGE_PAGE : 0, front;
+	char *p = map(room);
+
+	if (!p)
+		return NULL;
+	front = -(uintptr_t)p % HUGE_PAGE;
+	if (front)
+		munmap(p, front);
+	munmap(p + front + bytes, HUGE_PAGE - front);
+	madvise(p + front, bytes, MADV_HUGEPAGE);
+	return p + front;
+}
+
+void *pages_alloc(size_t bytes)
+{
+	char *p = is_huge(bytes) ? map_huge(mapped(bytes)) : map(mapped(bytes));
+
+	return p && is_huge(bytes) ? p + (uintptr_t)p / HUGE_PAGE % STAGGERS * STAGGER : p;
+}
+
+void *pages_grow(void *p, size_t had, size_t want)
+{
+	char *from = base_of(p, had), *to;
+	size_t offset = (size_t)((char *)p - from);
+
+	if (!is_huge(want)) {
+		p = mremap(from, mapped(had), mapped(want), MREMAP_MAYMOVE);
+		return p == MAP_FAILED ? NULL : p;
+	}
+	to = map_huge(mapped(want));
+	if (to && mremap(from, mapped(had), mapped(had), MREMAP_MAYMOVE | MREMAP_FIXED, to) == MAP_FAILED) {
+		munmap(to, mapped(want));
+		return NULL;
+	}
+	return to ? to + offset : NULL;
+}
+
+void pages_free(void *p, size_t bytes)
+{
+	if (p)
+		munmap(base_of(p, bytes), mapped(bytes));
+}
