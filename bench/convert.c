@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* `kvio perfetto` as a user runs it, on what bench/gen made: convert KVIO DIR [ROUNDS]. */
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -8,36 +7,6 @@
 #include "run.h"
 
 static char out[4096 + 16];
-
-/* Never returns when it works: the child becomes the program. */
-static u64 become(void *arg)
-{
-	int null = open("/dev/null", O_WRONLY);
-
-	if (null >= 0 && dup2(null, STDOUT_FILENO) >= 0)
-		execv(*(char **)arg, arg);
-	return 0;
-}
-
-/* As run_once(), with the exit status for the items. */
-static struct run run_program(char **args)
-{
-	struct run r = {};
-	u64 began = clock_ns(CLOCK_MONOTONIC);
-	struct rusage u;
-	int status;
-	pid_t pid = fork();
-
-	if (!pid)
-		_exit((int)become(args) + 127);
-	if (pid < 0 || wait4(pid, &status, 0, &u) != pid || !WIFEXITED(status) || WEXITSTATUS(status))
-		return r;
-	r.wall_s = (double)(clock_ns(CLOCK_MONOTONIC) - began) / 1e9;
-	r.cpu_s = timeval_s(u.ru_utime) + timeval_s(u.ru_stime);
-	r.rss_mb = (double)u.ru_maxrss / 1024;
-	r.items = 1;
-	return r;
-}
 
 /* Megabytes of the output, which is removed. */
 static double take_size(void)
