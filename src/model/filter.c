@@ -115,11 +115,9 @@ u64 model_base_ns(const struct model *m)
 
 	if (m->cut.window)
 		return m->cut.base_ns;
-	for (i = 0; i < m->cmd.n; i++)
-		if (!(m->cmd.flags[i] & CMD_REISSUED)) {
-			base = m->cmd.ts_ns[i];
-			break;
-		}
+	/* Commands are sorted.  A first attempt counts: what went wrong is drawn where it was. */
+	if (m->cmd.n)
+		base = m->cmd.ts_ns[0];
 	for (i = 0; i < m->op.n; i++) {
 		struct op_span s;
 

@@ -16,7 +16,7 @@
 	X(instance) X(producer_pid) X(key) X(label) X(applied_base_ns) X(lba_bytes) X(kvio_schema) X(hostname) \
 	X(device_path) X(io_engine) X(block_align) X(header_bytes) X(max_data_transfer_size) X(seen) X(stored) X(dropped) \
 	X(hook_missed) X(filtered) X(complete) X(malformed) X(tail_cut) X(orphan_completions) X(user_data) X(res) \
-	X(tokens) X(request_id) X(n)
+	X(tokens) X(request_id) X(n) X(lean)
 #define PF_MODEL_KEY_ID(name) K_##name,
 enum pf_model_key { PF_MODEL_KEYS(PF_MODEL_KEY_ID) N_K };
 /* clang-format on */
@@ -34,6 +34,7 @@ struct pf_about {
 	u64 shift_ns; /* was taken off all times */
 	u32 lba_bytes;
 	u64 in_flight;
+	bool lean;     /* real_dur is there only where it is false */
 	u32 n_devices; /* processes of devices */
 	/* The opcode of the name that came last. */
 	u32 opcode_name;

@@ -46,6 +46,7 @@ int pf_take_info(const struct draft *d, struct pf_arm *arm, struct pf_about *abo
 	about->shift_ns = pf_row_u64(row, K_applied_base_ns);
 	about->lba_bytes = (u32)MIN(pf_row_u64(row, K_lba_bytes), (u64)1 << 31);
 	about->in_flight = pf_row_u64(row, K_in_flight);
+	about->lean = pf_row_u64(row, K_lean);
 	ret = intern_arg(d, m, row, K_hostname, &meta->hostname);
 	if (!ret)
 		ret = intern_arg(d, m, row, K_device_path, &meta->device_path);
@@ -136,7 +137,7 @@ static int take_device(const struct draft *d, struct model *m, struct pf_about *
 int pf_take_command(const struct draft *d, struct model *m, struct pf_about *about, const struct pf_row *row, u32 slice)
 {
 	struct slice name = string_of(d, d->t->slice.name[slice]);
-	bool kv = pf_row_has(row, K_key_hex);
+	bool kv = pf_row_has(row, K_key_hex), real;
 	struct cmd_table *t = &m->cmd;
 	u32 i = t->n, lba = about->lba_bytes;
 	int ret = cmd_room(t);
@@ -152,8 +153,8 @@ int pf_take_command(const struct draft *d, struct model *m, struct pf_about *abo
 	if (ret)
 		return ret;
 	t->ts_ns[i] = begin_of(d, slice);
-	/* A lean timeline tells it only where it is false. */
-	t->lat_ns[i] = !pf_row_has(row, K_real_dur) || pf_row_u64(row, K_real_dur) ? length_of(d, slice) : NO_LAT;
+	real = pf_row_has(row, K_real_dur) ? pf_row_u64(row, K_real_dur) : about->lean;
+	t->lat_ns[i] = real ? length_of(d, slice) : NO_LAT;
 	t->user_data[i] = pf_row_u64(row, K_trace_id) << 32;
 	t->bytes[i] = (u32)MIN(pf_row_u64(row, K_data_len), (u64)UINT32_MAX);
 	t->wait_ns[i] = (u32)MIN(pf_row_u64(row, K_wait_ns), (u64)UINT32_MAX);

@@ -125,14 +125,15 @@ int pf_commands_prepare(struct pf_draw *a)
 	a->read_name = strpool_find(&m->strings, "read", 4);
 	a->write_name = strpool_find(&m->strings, "write", 5);
 	a->store_name = strpool_find(&m->strings, "store", 5);
+	/* First attempts are drawn as instants, not as commands. */
 	for (i = 0; i < m->cmd.n; i++) {
+		a->first_ns = MIN(a->first_ns, m->cmd.ts_ns[i]);
 		if (cmd_state(m, i) == STATE_REISSUED) {
 			a->role[i] = NOT_DRAWN;
 			a->stats->reissued++;
-			continue;
+		} else {
+			a->role[i] = (u8)cmd_role(m, i);
 		}
-		a->role[i] = (u8)cmd_role(m, i);
-		a->first_ns = MIN(a->first_ns, m->cmd.ts_ns[i]);
 	}
 	return 0;
 }

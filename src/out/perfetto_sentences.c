@@ -106,6 +106,10 @@ static void lba_size(struct perfetto_sentences *x, const struct model *m)
 /* Whether the two sides fit together. */
 static void sides(struct perfetto_sentences *x, const struct model *m)
 {
+	if (m->op.n && !m->dev_in.commands)
+		say(&x->notes,
+		    "no device IO: %u object%s, 0 device commands (not recorded, wrong device, or served from a cache)",
+		    m->op.n, m->op.n == 1 ? "" : "s");
 	if (!m->cut.window)
 		lba_size(x, m);
 	if (m->lba_inferred)

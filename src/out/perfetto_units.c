@@ -14,7 +14,7 @@
 #define MAX_UNITS  256
 #define MINOR_BITS 20
 
-/* The namespace, whatever path led to it: nvme0c1n1 is a path of nvme0n1.  "" = nothing is known. */
+/* The namespace, whatever path led to it: nvme0c1n1 and ng0n1 are nvme0n1.  "" = nothing is known. */
 static char *unit_name(const struct model *m, const struct device *d)
 {
 	const char *name = strpool_get(&m->strings, d->name);
@@ -24,6 +24,8 @@ static char *unit_name(const struct model *m, const struct device *d)
 	int used = 0, n;
 
 	if (sscanf(name, "nvme%uc%un%u%n", &subsystem, &path, &ns, &used) == 3 && !name[used])
+		n = asprintf(&out, "nvme%un%u", subsystem, ns);
+	else if (sscanf(name, "ng%un%u%n", &subsystem, &ns, &used) == 2 && !name[used])
 		n = asprintf(&out, "nvme%un%u", subsystem, ns);
 	else if (!*name && number)
 		n = asprintf(&out, "%u:%u", number >> MINOR_BITS, number & ((1u << MINOR_BITS) - 1));

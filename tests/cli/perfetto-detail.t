@@ -7,17 +7,8 @@ KVIO=${KVIO:-build/kvio}
 D=tests/data/perfetto
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
+. tests/perfetto.sh
 
-draw() { # ARGUMENTS...: draws to $tmp/x.pftrace; sets status, summary, dump, check
-	rm -f "$tmp/x.pftrace"
-	summary=$("$KVIO" perfetto "$@" -o "$tmp/x.pftrace" 2>&1)
-	status=$?
-	dump=$(perl tests/pftdump.pl "$tmp/x.pftrace" 2>&1)
-	check=$(tests/pftcheck "$tmp/x.pftrace" 2>&1)
-}
-sum() { # the numbers of pftcheck without the slices
-	echo "$check" | sed 's/ slices.*//'
-}
 batched="$D/batched/sem.jsonl $D/batched/ebpf.jsonl $D/batched/serving.jsonl"
 qd1="$D/qd1/sem.jsonl $D/qd1/ebpf.jsonl $D/qd1/serving.jsonl"
 

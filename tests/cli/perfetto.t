@@ -7,26 +7,7 @@ KVIO=${KVIO:-build/kvio}
 D=tests/data/perfetto
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
-
-draw() { # ARGUMENTS...: draws to $tmp/x.pftrace; sets status, summary, dump
-	rm -f "$tmp/x.pftrace"
-	summary=$("$KVIO" perfetto "$@" -o "$tmp/x.pftrace" 2>&1)
-	status=$?
-	dump=$(perl tests/pftdump.pl "$tmp/x.pftrace" 2>&1)
-}
-
-submit() { # TS USER_DATA MORE...: a read of 4 KiB
-	ts=$1 ud=$2
-	shift 2
-	printf '{"event_type":"nvme_cmd","user_data":%s,"nvme_opcode":2,"op_name":"read","nsid":1,"slba":%s,"nlb":1,"data_len":4096,"ts":%s%s}\n' \
-		"$ud" "${ud#4294967}" "$ts" "$*"
-}
-complete() { # TS LAT USER_DATA MORE...
-	ts=$1 lat=$2 ud=$3
-	shift 3
-	printf '{"event_type":"nvme_cmp","user_data":%s,"lat_ns":%s,"ts":%s%s}\n' "$ud" "$lat" "$((ts + lat))" "$*"
-}
-drops='{"event_type":"drops","dropped":0}'
+. tests/perfetto.sh
 
 # --- commands that are not plain ---
 {
@@ -105,9 +86,6 @@ is "$(echo "$dump" | sed -n 's/^\(T .*\) arm1/\1/p')" \
 	echo "$drops"
 } >"$tmp/two.jsonl"
 draw "$tmp/two.jsonl"
-on() { # TRACK: the events of the track
-	echo "$dump" | awk -v path="@ $1" '/^@/ { on = $0 == path } on && !/^@/'
-}
 like "$(on 'NVMe nvme0n1 capture/IO activity/untagged')" '^S 0 100 d0 read' 'two devices: the first has a process with its command'
 like "$(on 'NVMe nvme1n1 capture/IO activity/untagged')" '^S 30 60 d0 read' 'and so has the second'
 is "$(on 'NVMe nvme0n1 capture/IO activity/cmds/ms' | head -n 1) $(on 'NVMe nvme1n1 capture/IO activity/cmds/ms' | head -n 1)" 'C 0 1 C 0 1' 'each counts its own commands'
