@@ -23,6 +23,7 @@ const struct cmd *const commands[] = {
 	&cmd_smoke,
 	&cmd_sql,
 	&cmd_top,
+	&cmd_validate,
 	&cmd_version,
 };
 /* clang-format on */
@@ -38,6 +39,7 @@ static const struct alias {
 	{ "kvio2perfetto", "perfetto", NULL },
 	{ "kv_io_size", "plan", NULL },
 	{ "kvio_plan", "plan", "--older" },
+	{ "kvio_validate", "validate", NULL },
 	{ "nvme_uring_cmd_monitor", "record", "uring-cmd" },
 	{ "nvme_uring_cmd_smoke", "smoke", NULL },
 };

@@ -17,6 +17,7 @@ extern const struct cmd cmd_schema;
 extern const struct cmd cmd_smoke;
 extern const struct cmd cmd_sql;
 extern const struct cmd cmd_top;
+extern const struct cmd cmd_validate;
 extern const struct cmd cmd_version;
 
 /* The command table, sorted by name. */

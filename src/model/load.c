@@ -134,8 +134,10 @@ static void add_counts(struct model *m, const struct input *in)
 
 static int finish_input(struct input *in)
 {
-	bool any = in->semantic || in->device || in->n.other;
+	bool any;
 
+	in->device |= in->n.anchors && !in->semantic;
+	any = in->semantic || in->device || in->n.other;
 	if (!any && (in->n.malformed || in->n.tail_cut || in->n.input_cut))
 		return -EBADMSG;
 	if (in->device) {

@@ -318,9 +318,10 @@ static bool of_application(enum jsonl_kind kind)
 	return kind == JSONL_SEMANTIC || kind == JSONL_KVIO_META;
 }
 
+/* Clock anchors are written by both. */
 static bool of_tracer(enum jsonl_kind kind)
 {
-	return kind != JSONL_UNKNOWN && kind != JSONL_SERVING && !of_application(kind);
+	return kind != JSONL_UNKNOWN && kind != JSONL_SERVING && kind != JSONL_CLOCK_ANCHOR && !of_application(kind);
 }
 
 static int take_record(struct input *in, const struct jsonl_rec *rec, const char *line, size_t n)
