@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
@@ -10,9 +11,10 @@
 #include "model/arm.h"
 #include "out/perfetto_summary.h"
 
-#define SLICE_BUDGET 2000000
+#define SLICE_BUDGET   2000000
+#define MOST_LBA_BYTES (1u << 30)
 /* What browsers hold. */
-#define LARGE_BYTES  500000000ull
+#define LARGE_BYTES    500000000ull
 
 static const char *opt_sem, *opt_ebpf, *opt_serving, *opt_label = "capture", *opt_out, *opt_device = "ng";
 static const char *opt_align, *opt_detail, *opt_window, *opt_ids, *opt_object, *opt_only_device, *opt_summary;
@@ -113,6 +115,36 @@ static int parse(struct arm *a, const char *option, const char *spec)
 	return ret;
 }
 
+static bool is_device(const char *path)
+{
+	struct stat st;
+
+	return strcmp(path, "-") && !stat(path, &st) && !S_ISREG(st.st_mode);
+}
+
+static bool same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	if (!strcmp(a, "-") || !strcmp(b, "-"))
+		return !strcmp(a, b);
+	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* A file that is read twice would count twice, and one that is written would be lost. */
+static void check_files(const struct arm *a)
+{
+	size_t i, k;
+
+	for (i = 0; i < a->n_files; i++) {
+		if (strcmp(a->file[i], "-") && same_file(a->file[i], opt_out) && !is_device(opt_out))
+			die_usage("%s is a capture: the timeline would overwrite it", opt_out);
+		for (k = 0; k < i; k++)
+			if (same_file(a->file[i], a->file[k]) && !is_device(a->file[i]))
+				die_usage("%s is named twice", a->file[i]);
+	}
+}
+
 /* The arms that the command line names. */
 static struct arm *parse_arms(int argc, char **argv, u32 *n)
 {
@@ -142,6 +174,9 @@ static struct arm *parse_arms(int argc, char **argv, u32 *n)
 	for (i = 0; i < *n; i++) {
 		if (!arms[i].n_files)
 			die_usage("nothing to draw for '%s': name a capture", arms[i].label);
+		if (!*arms[i].label)
+			die_usage("--label is empty");
+		check_files(&arms[i]);
 		for (k = 0; k < i; k++)
 			if (!strcmp(arms[i].label, arms[k].label))
 				die_usage("two captures have the label '%s'", arms[i].label);
@@ -319,12 +354,13 @@ static int run(int argc, char **argv)
 	u32 n, i;
 
 	opt_parse(&cmd_perfetto, &argc, argv, NULL);
-	if (!opt_out)
+	if (!opt_out || !*opt_out)
 		die_usage("name the timeline to write with -o FILE");
 	if (opt_split && !strcmp(opt_out, "-"))
 		die_usage("--split needs a file name");
-	if (opt_lba > UINT32_MAX)
-		die_usage("--lba-bytes %llu is no LBA size", (unsigned long long)opt_lba);
+	if (opt_lba > MOST_LBA_BYTES || (opt_lba && opt_lba < 512) || (opt_lba & (opt_lba - 1)))
+		die_usage("--lba-bytes %llu is no LBA size: they are powers of two from 512",
+			  (unsigned long long)opt_lba);
 	parse_filter(&filter);
 	arms = parse_arms(argc, argv, &n);
 	for (i = 0; i < n; i++) {
@@ -364,7 +400,10 @@ const struct cmd cmd_perfetto = {
 		"https://ui.perfetto.dev: requests, objects and their lanes, commands with their true "
 		"durations, arrows from objects to commands, counters; losses, failed and re-issued commands on "
 		"tracks of their own.  Operands may be any files of a capture in any order, plain or compressed; "
-		"what they are is seen from their content.\n"
+		"what they are is seen from their content; of a file that still grows, the whole lines so far.\n"
+		"\n"
+		"The same captures give the same bytes, whatever the order of files and lines.  One thread does all; "
+		"memory is 80 to 100 bytes a command (1 GB for 10 million), and the timeline is written as it is made.\n"
 		"\n"
 		"The status is 3 when the timeline was written but the data is incomplete: events were lost "
 		"while recording, or the input is cut or damaged.",

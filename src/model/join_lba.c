@@ -94,6 +94,8 @@ void choose_lba(struct model *m, const struct join_options *o)
 	size_t i;
 
 	m->lba_bytes = said;
+	m->lba_said = o->lba_bytes;
+	m->lba_recorded = device;
 	m->lba_inferred = false;
 	/* With places the size has proven itself, and keys have none. */
 	if (m->join == JOIN_OFFSET || m->join == JOIN_KEY)

@@ -253,6 +253,8 @@ struct model {
 	u64 dup_trace_ids; /* operations beyond the first per join_id */
 	u32 n_instances;   /* distinct producers in the semantic stream */
 	u32 lba_bytes;	   /* used for header detection */
+	/* What the user and the device's capture said of it; 0 = nothing */
+	u32 lba_said, lba_recorded;
 	bool lba_inferred; /* differs from what the capture or the user said */
 	u32 n_stores, n_header_cmds;
 	u64 clock_anomalies;

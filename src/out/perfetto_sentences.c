@@ -112,7 +112,10 @@ static void sides(struct perfetto_sentences *x, const struct model *m)
 		    m->op.n, m->op.n == 1 ? "" : "s");
 	if (!m->cut.window)
 		lba_size(x, m);
-	if (m->lba_inferred)
+	if (m->lba_said && m->lba_recorded && m->lba_said != m->lba_recorded)
+		say(&x->warnings, "--lba-bytes says %u, the capture %u: %u is used", m->lba_said, m->lba_recorded,
+		    m->lba_bytes);
+	else if (m->lba_inferred)
 		say(&x->notes, "LBA size %u was inferred from the headers of the stores", m->lba_bytes);
 	if (m->n_stores && !m->n_header_cmds && m->join != JOIN_KEY && m->join != JOIN_NONE)
 		say(&x->warnings, "no header command found for %u stores (check --lba-bytes)", m->n_stores);

@@ -180,6 +180,22 @@ fails() { # STATUS PATTERN DESCRIPTION ARGUMENTS...
 	like "$text" "$pattern" "$what: says why"
 	ok "$what: leaves no file" sh -c "! ls $tmp/x.pftrace* 2>/dev/null"
 }
+fails 2 'sem.jsonl is named twice' 'a file named twice' $D/qd1/sem.jsonl $D/qd1/../qd1/sem.jsonl -o "$tmp/x.pftrace"
+fails 2 '^kvio perfetto: - is named twice' 'standard input twice' - - -o "$tmp/x.pftrace"
+fails 2 'no LBA size: they are powers of two' 'an LBA size that is none' --lba-bytes 4097 $D/qd1/sem.jsonl -o "$tmp/x.pftrace"
+fails 2 '--label is empty' 'an empty label' --label '' $D/qd1/sem.jsonl -o "$tmp/x.pftrace"
+fails 2 '-o FILE' 'an output without a name' $D/qd1/sem.jsonl -o ''
+cp $D/qd1/ebpf.jsonl "$tmp/own.jsonl"
+fails 2 'own.jsonl is a capture: the timeline would overwrite it' 'a capture as output' "$tmp/own.jsonl" -o "$tmp/./own.jsonl"
+ok 'which stays as it was' cmp $D/qd1/ebpf.jsonl "$tmp/own.jsonl"
+fails 1 'this is no capture' 'a line of 100 MB' - -o "$tmp/x.pftrace" <<-END
+	$(perl -e 'print "{\"event_type\":\"nvme_cmd\",\"comm\":\"", "x" x 1e8, "\"}"')
+END
+fails 1 'this is no capture' 'a million levels' - -o "$tmp/x.pftrace" <<-END
+	$(perl -e 'print "{\"a\":" x 1e6')
+END
+draw $D/qd1/ebpf.jsonl --lba-bytes 512
+like "$summary" 'WARNING: --lba-bytes says 512, the capture 4096: 512 is used' 'an LBA size other than that of the capture is said'
 fails 2 '-o FILE' 'no output' $D/qd1/sem.jsonl
 fails 2 'nothing to draw' 'no input' -o "$tmp/x.pftrace"
 fails 2 "two captures have the label 'a'" 'equal labels' --merge a=$D/qd1/sem.jsonl --merge a=$D/qd1/ebpf.jsonl -o "$tmp/x.pftrace"

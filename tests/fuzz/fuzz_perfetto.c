@@ -141,6 +141,7 @@ static void draw(const struct model *m, const u8 *how)
 		.align_realtime = how[1] & 16 && m->n_anchors,
 		.nominal_ns = how[2] & 1 ? 1 : 0,
 		.slice_budget = how[1] & 32 ? how[3] : 0,
+		.detail = how[2] & 4 ? DETAIL_LEAN : DETAIL_FULL,
 	};
 	struct pieces p = {};
 	struct perfetto_out out = { .split_bytes = how[1] & 64 ? 20000u : 0, .open = open_piece, .arg = &p };
