@@ -15,6 +15,7 @@ const struct cmd *const commands[] = {
 	&cmd_completion,
 	&cmd_doctor,
 	&cmd_help,
+	&cmd_loadpath,
 	&cmd_manifest,
 	&cmd_perfetto,
 	&cmd_plan,
@@ -38,6 +39,7 @@ static const struct alias {
 	const char *operand;
 } aliases[] = {
 	{ "kvio2perfetto", "perfetto", NULL },
+	{ "analyze_load_path", "loadpath", NULL },
 	{ "kv_io_size", "plan", NULL },
 	{ "kvio_plan", "plan", "--older" },
 	{ "kvio_sem2manifest", "manifest", "--schema=1" },

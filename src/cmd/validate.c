@@ -40,53 +40,34 @@ static const struct opt opts[] = {
 
 /* ---- loading ---- */
 
-/* The file's operations once more, with what only gradings need.  Standard input is read once only. */
-static int load_semantic(struct semantic *s, const char *path)
-{
-	int ret;
-
-	if (!strcmp(path, "-")) {
-		note("standard input cannot be read twice: components of objects are not told apart");
-		return 0;
-	}
-	ret = semantic_read(s, path);
-	return ret ? err(ret, "cannot read %s", path) : 0;
-}
-
-static int load_file(struct model *m, struct semantic *s, const char *path)
-{
-	u64 before = m->sem_in.semantic;
-	int ret = model_load(m, path);
-
-	if (ret == -EBADMSG)
-		return err(-1, "%s: this is no capture: neither .kvt nor JSON lines", path);
-	if (ret)
-		return err(ret, "cannot read %s", path);
-	return m->sem_in.semantic > before ? load_semantic(s, path) : 0;
-}
-
 static int load(struct model *m, struct semantic *s, int argc, char **argv)
 {
 	struct join_options join = { .lba_bytes = (u32)opt_device_lba };
-	size_t i;
-	int k, ret = 0;
+	const char **file = calloc(opt_tracer.n + opt_semantic.n + (size_t)argc, sizeof(*file)), *failed;
+	size_t n = 0, i;
+	int ret;
 
+	if (!file)
+		bug("out of memory");
 	if (argc < 2 && (!opt_tracer.n || !opt_semantic.n))
 		die_usage("nothing to validate: name a capture and its semantic trace");
-	for (i = 0; i < opt_tracer.n && !ret; i++)
-		ret = load_file(m, s, opt_tracer.item[i]);
-	for (i = 0; i < opt_semantic.n && !ret; i++)
-		ret = load_file(m, s, opt_semantic.item[i]);
-	for (k = 1; k < argc && !ret; k++)
-		ret = load_file(m, s, argv[k]);
-	if (ret)
-		return ret;
+	for (i = 0; i < opt_tracer.n; i++)
+		file[n++] = opt_tracer.item[i];
+	for (i = 0; i < opt_semantic.n; i++)
+		file[n++] = opt_semantic.item[i];
+	for (i = 1; i < (size_t)argc; i++)
+		file[n++] = argv[i];
 	if (join_parse(&join.kind, opt_join))
 		bug("no join '%s'", opt_join);
-	ret = model_finish(m);
-	if (!ret)
-		ret = model_join(m, &join);
-	return ret ? err(ret, "cannot work on the captures") : 0;
+	ret = semantic_load(s, m, file, n, &join, &failed);
+	free(file);
+	if (ret == -EBADMSG && failed)
+		return err(-1, "%s: this is no capture: neither .kvt nor JSON lines", failed);
+	if (ret)
+		return err(ret, failed ? "cannot read %s" : "cannot work on the captures", failed);
+	if (s->unread)
+		note("standard input cannot be read twice: components of objects are not told apart");
+	return 0;
 }
 
 /* ---- projection ---- */

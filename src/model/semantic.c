@@ -201,6 +201,37 @@ int semantic_read(struct semantic *s, const char *path)
 	return ret;
 }
 
+static int load_file(struct semantic *s, struct model *m, const char *path)
+{
+	u64 before = m->sem_in.semantic;
+	int ret = model_load(m, path);
+
+	if (ret || m->sem_in.semantic == before)
+		return ret;
+	if (strcmp(path, "-"))
+		return semantic_read(s, path);
+	s->unread = true;
+	return 0;
+}
+
+int semantic_load(struct semantic *s, struct model *m, const char *const *file, size_t n,
+		  const struct join_options *join, const char **failed)
+{
+	size_t i;
+	int ret = 0;
+
+	*failed = NULL;
+	for (i = 0; i < n; i++) {
+		ret = load_file(s, m, file[i]);
+		if (ret) {
+			*failed = file[i];
+			return ret;
+		}
+	}
+	ret = model_finish(m);
+	return ret ? ret : model_join(m, join);
+}
+
 static u64 op_hash(u64 trace_id, u64 end_ns, u64 bytes)
 {
 	return hash_u64(trace_id) ^ hash_u64(end_ns + 1) * 3 ^ hash_u64(bytes + 2) * 5;

@@ -40,7 +40,8 @@ struct semantic {
 	} meta;
 	u64 malformed; /* lines that are no JSON, or whose members make no operation */
 	u64 first_bad_line;
-	bool cut; /* the last line or the compressed data is cut */
+	bool cut;    /* the last line or the compressed data is cut */
+	bool unread; /* standard input had records, and cannot be read twice */
 };
 
 /*
@@ -49,6 +50,13 @@ struct semantic {
  */
 int semantic_read(struct semantic *s, const char *path);
 void semantic_free(struct semantic *s);
+/*
+ * Loads files into a model, finishes and joins it, and reads those with
+ * semantic records once more.  On failure *failed is the file at fault, or
+ * NULL.  0, or -errno as model_load().
+ */
+int semantic_load(struct semantic *s, struct model *m, const char *const *file, size_t n,
+		  const struct join_options *join, const char **failed);
 
 /* For each operation of the model its record: row[op], or NONE.  row has m->op.n members.  0 or -ENOMEM. */
 int semantic_match(const struct semantic *s, const struct model *m, u32 *row);
