@@ -282,6 +282,7 @@ static const struct place drops_places[N_MEMBERS] = {
 };
 
 static const struct place loss_places[N_MEMBERS] = {
+	[M_ts] = AT(loss.ts_ns, U64),
 	[M_seen] = AT(loss.seen, U64),
 	[M_stored] = AT(loss.stored, U64),
 	[M_ring_full] = AT(loss.ring_full, U64),

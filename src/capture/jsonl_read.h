@@ -75,6 +75,7 @@ struct jsonl_anchor {
 
 /* drops (ring_full only), loss, and footer. */
 struct jsonl_loss {
+	u64 ts_ns; /* 0 = absent */
 	u64 seen, stored, ring_full, map_full, hook_missed, filtered, in_flight;
 	bool complete;
 };

@@ -128,6 +128,8 @@ u64 model_base_ns(const struct model *m)
 		base = MIN(base, m->serving.start_ns[i]);
 	for (i = 0; i < m->n_overflows; i++)
 		base = MIN(base, m->overflow[i].ts_ns);
+	for (i = 0; i < m->n_losses; i++)
+		base = MIN(base, m->loss[i].begin_ns);
 	return base == UINT64_MAX ? 0 : base;
 }
 
@@ -343,6 +345,18 @@ static void cut_overflows(const struct cut *c)
 	m->n_overflows = n;
 }
 
+/* Of which command it was is not known. */
+static void cut_losses(const struct cut *c)
+{
+	struct model *m = c->m;
+	u32 i, n = 0;
+
+	for (i = 0; i < m->n_losses; i++)
+		if (in_window(c, m->loss[i].begin_ns, m->loss[i].end_ns))
+			m->loss[n++] = m->loss[i];
+	m->n_losses = n;
+}
+
 static int cut_once(struct model *m, const struct filter *f)
 {
 	struct cut c = { .m = m, .f = f };
@@ -367,6 +381,7 @@ static int cut_once(struct model *m, const struct filter *f)
 		ret = order_commands(m);
 	if (!ret) {
 		cut_overflows(&c);
+		cut_losses(&c);
 		count_headers(m);
 		m->cut.window |= f->has_window;
 		m->cut.base_ns = base;

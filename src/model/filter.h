@@ -8,7 +8,7 @@
  * time, and its key; with a filter on device, process or opcode also a command
  * of its own must pass (or, for the process, itself be of that one).  The
  * operation of a command that stays, stays.  Serving spans are cut by time
- * only, overflow records by time and id; anchors and accounts stay.
+ * and losses by time only, overflow records by time and id; anchors and accounts stay.
  */
 #ifndef KVIO_FILTER_H
 #define KVIO_FILTER_H

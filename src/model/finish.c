@@ -88,6 +88,8 @@ int model_finish(struct model *m)
 		ret = sort_tasks(m);
 	if (!ret)
 		ret = pair_completions(m);
+	if (!ret)
+		ret = find_losses(m);
 	loading_free(m);
 	if (!ret)
 		ret = mark_reissued(m);

@@ -140,11 +140,14 @@ static int finish_input(struct input *in)
 	any = in->semantic || in->device || in->n.other;
 	if (!any && (in->n.malformed || in->n.tail_cut || in->n.input_cut))
 		return -EBADMSG;
+	if (in->footer && in->ticks && add_loss_tick(in->m, UINT64_MAX, &in->account))
+		return -ENOMEM;
 	if (in->device) {
 		close_account(in);
 		add_account(in->m, &in->account);
 	}
 	add_counts(in->m, in);
+	in->m->loading->n_inputs++;
 	return 0;
 }
 

@@ -243,20 +243,9 @@ static int put_span(struct input *in, const struct jsonl_span *s)
 	return 0;
 }
 
-static void put_loss(struct input *in, const struct jsonl_loss *l, enum jsonl_kind kind)
+static int put_loss(struct input *in, const struct jsonl_loss *l, enum jsonl_kind kind)
 {
-	in->n.other++;
-	if (kind == JSONL_DROPS) {
-		in->closed = true;
-		in->drops += l->ring_full;
-		return;
-	}
-	/* Of running accounts the last one counts, and none after the footer. */
-	if (in->footer)
-		return;
-	if (kind == JSONL_FOOTER)
-		in->footer = in->closed = true;
-	in->account = (struct account){
+	const struct account account = {
 		.present = true,
 		.complete = kind == JSONL_FOOTER && l->complete,
 		.seen = l->seen,
@@ -267,6 +256,25 @@ static void put_loss(struct input *in, const struct jsonl_loss *l, enum jsonl_ki
 		.filtered = l->filtered,
 		.in_flight = l->in_flight,
 	};
+
+	in->n.other++;
+	if (kind == JSONL_DROPS) {
+		in->closed = true;
+		in->drops += l->ring_full;
+		return 0;
+	}
+	if (kind == JSONL_LOSS && l->ts_ns) {
+		in->ticks = true;
+		if (add_loss_tick(in->m, l->ts_ns, &account))
+			return -ENOMEM;
+	}
+	/* Of running accounts the last one counts, which has seen most, and none when there is a footer. */
+	if (in->footer || (kind == JSONL_LOSS && in->account.present && l->seen < in->account.seen))
+		return 0;
+	if (kind == JSONL_FOOTER)
+		in->footer = in->closed = true;
+	in->account = account;
+	return 0;
 }
 
 /* The head of a capture: the only nested line. */
@@ -298,8 +306,7 @@ static int put_record(struct input *in, const struct jsonl_rec *rec, const char 
 	case JSONL_DROPS:
 	case JSONL_LOSS:
 	case JSONL_FOOTER:
-		put_loss(in, &rec->loss, rec->kind);
-		return 0;
+		return put_loss(in, &rec->loss, rec->kind);
 	case JSONL_CAPTURE_META:
 		return put_capture_meta(in, line, n);
 	case JSONL_KVIO_META:

@@ -140,7 +140,7 @@ static int put_disk(struct input *in, const struct ev_disk *e)
 	return 0;
 }
 
-static void put_loss(struct input *in, const struct ev_loss *e)
+static int put_loss(struct input *in, const struct ev_loss *e)
 {
 	in->n.other++;
 	in->account = (struct account){
@@ -152,6 +152,8 @@ static void put_loss(struct input *in, const struct ev_loss *e)
 		.hook_missed = e->hook_missed,
 		.filtered = e->filtered,
 	};
+	in->ticks = true;
+	return add_loss_tick(in->m, e->ts_ns, &in->account);
 }
 
 union record {
@@ -178,8 +180,7 @@ static int put_record(struct input *in, u8 kind, const union record *r)
 		in->n.anchors++;
 		return add_anchor(in->m, r->clock.monotonic_ns, r->clock.realtime_ns, r->clock.uncertainty_ns);
 	case EV_LOSS:
-		put_loss(in, &r->loss);
-		return 0;
+		return put_loss(in, &r->loss);
 	default:
 		in->n.other++;
 		in->n.unknown++;

@@ -61,6 +61,7 @@ void model_free(struct model *m)
 	free(m->device);
 	free(m->task);
 	free(m->overflow);
+	free(m->loss);
 	free(m->anchor);
 	model_init(m);
 }

@@ -142,6 +142,12 @@ struct overflow {
 	s32 res;
 };
 
+/* Events of one recording that were lost between two of its running accounts. */
+struct loss {
+	u64 begin_ns, end_ns;
+	u64 n; /* at least; each may be a command or an overflow */
+};
+
 struct anchor {
 	u64 monotonic_ns, realtime_ns;
 	u32 uncertainty_ns;
@@ -234,6 +240,8 @@ struct model {
 	u32 n_tasks;
 	struct overflow *overflow;
 	u32 n_overflows;
+	struct loss *loss; /* sorted by time, of all inputs */
+	u32 n_losses;
 	struct anchor *anchor;
 	u32 n_anchors;
 	struct account account;

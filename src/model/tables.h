@@ -68,6 +68,8 @@ struct loading {
 	bool tagged;		 /* records of commands, not only of completions, have hwq and cid */
 	u32 n_dev_files;
 	u32 cap_devices, cap_tasks, cap_overflows, cap_anchors;
+	struct loss_tick *tick; /* running accounts, see loss.c */
+	u32 n_ticks, cap_ticks, n_inputs;
 	struct jsonl_reader *reader;
 };
 
@@ -78,6 +80,7 @@ struct input {
 	struct account account;
 	bool closed; /* a footer or the older drops line was seen */
 	bool footer; /* ... the footer */
+	bool ticks;  /* running accounts, too */
 	u64 drops;   /* sum of older drops lines */
 	u64 overflows;
 	bool semantic; /* has records of the application */
@@ -133,6 +136,13 @@ static inline bool device_known(const struct device *d)
 {
 	return d->dev || d->rdev || d->name;
 }
+
+/*
+ * loss.c.  A running account says at ts_ns how many events were lost so far;
+ * UINT64_MAX is the end of the recording.  0 or -ENOMEM.
+ */
+int add_loss_tick(struct model *m, u64 ts_ns, const struct account *a);
+int find_losses(struct model *m);
 
 /* load*.c */
 int load_kvt(struct input *in, struct zin *z);

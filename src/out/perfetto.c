@@ -9,8 +9,9 @@
 #include "model/filter.h"
 #include "out/perfetto_writer.h"
 
-#define SOURCES_PER_ARM	 4
+#define SOURCES_PER_ARM	 5
 #define SOURCES_PER_UNIT 5
+
 static void arm_free(struct pf_draw *a)
 {
 	free(a->role);
@@ -20,6 +21,7 @@ static void arm_free(struct pf_draw *a)
 	free(a->info.v);
 	pf_spans_free(&a->objects);
 	pf_spans_free(&a->serving);
+	pf_spans_free(&a->losses);
 	pf_spans_free(&a->every_object);
 	pf_units_free(a);
 }
@@ -35,6 +37,8 @@ static int arm_prepare(struct pf_draw *a)
 		ret = pf_objects_prepare(a);
 	if (!ret)
 		ret = pf_serving_prepare(a);
+	if (!ret)
+		ret = pf_losses_prepare(a);
 	if (!ret)
 		ret = pf_info_prepare(a);
 	a->base_ns = MIN(a->base_ns, a->first_ns);
@@ -62,6 +66,8 @@ static int arm_lanes(struct pf_draw *a)
 
 	if (!ret)
 		ret = pf_spans_lanes(a, &a->serving);
+	if (!ret)
+		ret = pf_spans_lanes(a, &a->losses);
 	if (!ret)
 		ret = pf_spans_lanes(a, &a->every_object);
 	for (i = 0; i < a->n_units && !ret; i++)
@@ -133,6 +139,7 @@ static u32 start_sources(struct pf_draw *a, struct pf_source **heap, u32 n)
 	pf_instants_start(a, &a->info);
 	pf_spans_start(a, &a->objects);
 	pf_spans_start(a, &a->serving);
+	pf_spans_start(a, &a->losses);
 	pf_spans_start(a, &a->every_object);
 	heap[n++] = &a->info.source;
 	for (i = 0; i < a->n_units; i++) {
@@ -148,6 +155,7 @@ static u32 start_sources(struct pf_draw *a, struct pf_source **heap, u32 n)
 	heap[n++] = &a->every_object.source;
 	heap[n++] = &a->objects.source;
 	heap[n++] = &a->serving.source;
+	heap[n++] = &a->losses.source;
 	for (i = 0; i < a->n_units; i++) {
 		pf_commands_start(&a->unit[i]);
 		heap[n++] = &a->unit[i].commands;

@@ -34,15 +34,16 @@ struct perfetto_options {
 	u64 slice_budget;    /* more slices are drawn as fewer, see perfetto_detail.c; 0 = no limit */
 	/* Says less of each command: LBA counters by bins of time, real_dur only where it is false. */
 	enum perfetto_detail { DETAIL_AUTO, DETAIL_FULL, DETAIL_LEAN } detail; /* auto: lean for PF_LEAN_COMMANDS */
-	const char *device;  /* the word in the process name of the only device; NULL = "ng" */
+	const char *device; /* the word in the process name of the only device; NULL = "ng" */
 };
 
 /* What was drawn for one arm. */
 struct perfetto_stats {
-	/* Slices, and what they stand for: things of the model and their bytes (of requests, tokens). */
+	/* Slices, and what they stand for: things of the model and their bytes (of requests, tokens; of losses,
+	 * events). */
 	struct perfetto_kind {
 		u64 slices, n, amount;
-	} commands /* refused ones, too */, objects, object_instants, requests;
+	} commands /* refused ones, too */, objects, object_instants, requests, losses;
 	u64 reissued; /* first attempts, not drawn: rows = commands.n + reissued */
 	u64 tagged_bytes, untagged, untagged_bytes, headers; /* of what reached the device */
 	u64 overflows, anomalies;

@@ -216,10 +216,10 @@ static int group_objects(struct pf_draw *a, u64 most)
 	return object ? 0 : -ENOMEM;
 }
 
-static int group_requests(struct pf_draw *a, u64 most)
+static int group_plain(struct pf_draw *a, struct pf_spans *s, u64 most)
 {
 	u32 *group_of;
-	int ret = group_spans(a, &a->serving, most, &group_of);
+	int ret = group_spans(a, s, most, &group_of);
 
 	free(group_of);
 	return ret;
@@ -230,7 +230,7 @@ static int group_requests(struct pf_draw *a, u64 most)
 /* Slices and instants other than commands. */
 static u64 other_slices(const struct pf_draw *a)
 {
-	u64 n = a->objects.n + a->serving.n + a->info.n;
+	u64 n = a->objects.n + a->serving.n + a->losses.n + a->info.n;
 	u32 i;
 
 	for (i = 0; i < a->n_units; i++)
@@ -264,7 +264,9 @@ static int reduce(struct pf_draw *a, u64 budget, const struct perfetto_options *
 		if (a->objects.n)
 			ret = group_objects(a, share(most, a->objects.n, others));
 		if (!ret && a->serving.n)
-			ret = group_requests(a, share(most, a->serving.n, others));
+			ret = group_plain(a, &a->serving, share(most, a->serving.n, others));
+		if (!ret && a->losses.n)
+			ret = group_plain(a, &a->losses, share(most, a->losses.n, others));
 		if (!ret)
 			ret = pf_instants_group(a, &a->info, share(most, a->info.n, others));
 		for (i = 0; i < a->n_units && !ret; i++)

@@ -81,6 +81,7 @@ static void end_slices(struct pf_writer *w, struct pf_draw *arms)
 	for (i = 0; i < w->n_arms; i++) {
 		add_lanes(&list, &arms[i].objects.lanes, arms[i].objects.track);
 		add_lanes(&list, &arms[i].serving.lanes, arms[i].serving.track);
+		add_lanes(&list, &arms[i].losses.lanes, arms[i].losses.track);
 		for (j = 0; j < arms[i].n_units; j++)
 			add_unit(&list, &arms[i].unit[j]);
 	}

@@ -176,6 +176,8 @@ void perfetto_sentences(struct perfetto_sentences *x, const struct model *m, con
 	join(x, m);
 	sides(x, m);
 	clocks(x, s);
+	if (m->n_losses)
+		say(&x->notes, "%u stretches of time in which events were lost are on the track 'losses'", m->n_losses);
 	detail(x, s);
 }
 

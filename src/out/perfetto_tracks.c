@@ -181,6 +181,11 @@ void pf_arm_tracks(struct pf_writer *w, struct pf_draw *a)
 
 		a->objects.track = lane_tracks(w, "objects", group, a->objects.n_lanes, 0);
 	}
+	if (a->losses.n) {
+		u32 group = descriptor(w, &(struct track){ .name = "losses", .parent = lmcache, .rank = 20 });
+
+		a->losses.track = lane_tracks(w, "losses", group, a->losses.n_lanes, 0);
+	}
 	for (i = 0; i < a->n_units; i++)
 		role_tracks(w, &a->unit[i]);
 }

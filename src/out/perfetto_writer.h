@@ -315,7 +315,7 @@ struct pf_draw {
 		u32 iid;
 	} name_cache[64];
 
-	struct pf_spans objects, serving;
+	struct pf_spans objects, serving, losses;
 	struct pf_spans every_object; /* only counted, when objects are drawn as one */
 	struct pf_object *object;     /* by item of its span */
 	u32 n_objects;
@@ -418,6 +418,7 @@ void pf_instant(struct pf_writer *w, u64 ns, u32 track, const struct buf *name);
 
 int pf_objects_prepare(struct pf_draw *a);
 int pf_serving_prepare(struct pf_draw *a);
+int pf_losses_prepare(struct pf_draw *a);
 int pf_info_prepare(struct pf_draw *a);
 /* What the capture is, once more. */
 void pf_info_again(struct pf_writer *w, struct pf_draw *a, u64 now);

@@ -106,6 +106,39 @@ like "$summary" 'WARNING: LOSSY: 12 events dropped' 'C2 silent loss: drops are s
 like "$dump" '^I .* LOSSY \{.*dropped=uint:12' 'C2 silent loss: and drawn'
 
 {
+	echo '{"event_type":"capture_meta","kvt_version":1}'
+	submit 1000000 1
+	complete 1000000 500 1
+	echo '{"event_type":"loss","ts":2000000,"seen":2,"stored":2,"ring_full":0,"map_full":0,"hook_missed":0,"filtered":0}'
+	echo '{"event_type":"loss","ts":3000000,"seen":14,"stored":2,"ring_full":11,"map_full":1,"hook_missed":0,"filtered":0}'
+	submit 3500000 2
+	complete 3500000 500 2
+	echo '{"event_type":"loss","ts":4000000,"seen":15,"stored":3,"ring_full":11,"map_full":1,"hook_missed":0,"filtered":0}'
+	submit 4500000 3
+	complete 4500000 500 3
+} >"$in"
+{ cat "$in"; echo '{"event_type":"footer","complete":true,"seen":21,"stored":4,"ring_full":16,"map_full":1,"hook_missed":0,"filtered":0,"in_flight":0}'; } >"$tmp/ended.jsonl"
+draw "$tmp/ended.jsonl"
+is "$(echo "$dump" | grep '^S .* LOST ' | tr '\n' ';')" 'S 1000000 1000000 d0 LOST 12 events {dropped=uint:12};S 3000000 500500 d0 LOST 5 events {dropped=uint:5};' \
+	'C2 silent loss: between which accounts, and behind the last'
+like "$check" '^capture: commands 3 ' 'C2 silent loss: the timeline is sound'
+cp "$tmp/x.pftrace" "$tmp/first"
+for f in ended in; do
+	"$KVIO" perfetto -q --label x "$tmp/$f.jsonl" -o "$tmp/first" 2>/dev/null
+	mkdir -p "$tmp/turned"
+	tac "$tmp/$f.jsonl" >"$tmp/turned/$f.jsonl"
+	"$KVIO" perfetto -q --label x "$tmp/turned/$f.jsonl" -o "$tmp/s.pftrace" 2>/dev/null
+	ok "C2 silent loss: the same bytes of lines in another order ($f)" cmp "$tmp/first" "$tmp/s.pftrace"
+done
+"$KVIO" cat -q "$tmp/ended.jsonl" -o "$tmp/ended.kvt"
+draw "$tmp/ended.kvt"
+is "$(echo "$dump" | grep -c '^S .* LOST ')" 2 'C2 silent loss: of a .kvt, too'
+draw "$tmp/ended.jsonl" --window 1.2ms,1.5ms
+is "$(echo "$dump" | grep '^S .* LOST ' | cut -d' ' -f6)" 12 'C2 silent loss: cut by time as all else'
+draw "$tmp/ended.jsonl" --slice-budget 1
+is "$(echo "$dump" | grep '^S .* LOST ' | cut -d' ' -f6)" 17 'C2 silent loss: their number stays when they are drawn as one'
+
+{
 	echo '{"event_type":"nvme_cmp","status":0,"lat_ns":100,"hwq":1,"cid":9,"ts":1000}'
 	echo '{"event_type":"nvme_cmd","disk":"nvme0n1","nvme_opcode":2,"op_name":"read","slba":8,"nlb":8,"bytes":4096,"data_len":4096,"hwq":1,"cid":9,"ts":5000}'
 	echo "$drops"

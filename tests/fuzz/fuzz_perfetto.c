@@ -62,6 +62,7 @@ static const char *const words[] = {
 	",\"request_id\":\"q\"",
 	",\"realtime_ns\":1000000000000000000",
 	",\"realtime_ns\":",
+	",\"ring_full\":",
 	",\"uncertainty_ns\":50",
 	",\"instance\":\"i\",\"pid\":7",
 	",\"part\":\"\\u00e9\xff\"",
