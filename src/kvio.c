@@ -43,6 +43,7 @@ static const struct alias {
 	{ "kv_io_size", "plan", NULL },
 	{ "kvio_plan", "plan", "--older" },
 	{ "kvio_sem2manifest", "manifest", "--schema=1" },
+	{ "kvio_tp_report", "report", NULL },
 	{ "kvio_validate", "validate", NULL },
 	{ "nvme_uring_cmd_monitor", "record", "uring-cmd" },
 	{ "nvme_uring_cmd_smoke", "smoke", NULL },
@@ -86,6 +87,7 @@ static int run_alias(const struct alias *a, int argc, char **argv)
 		args[n++] = (char *)a->operand;
 	for (i = 1; i < argc; i++)
 		args[n++] = argv[i];
+	opt_set_older();
 	ret = run(command_find(a->command), n, args);
 	free(args);
 	return ret;

@@ -22,6 +22,7 @@
 
 static const char *opt_label, *opt_out = "-", *opt_html, *opt_prom, *opt_join = "auto",
 			      *opt_percentile = PERCENTILE_METHOD;
+static const char *opt_json_file, *opt_batch_gap_us;
 static const char *opt_ids, *opt_window, *opt_key, *opt_device, *opt_tolerance;
 static struct opt_list opt_arms, opt_limits;
 static u64 opt_lba, opt_batch_gap = 50000, opt_pid;
@@ -58,6 +59,14 @@ static const struct opt opts[] = {
 	OPT_STR('o', "output", &opt_out, "FILE", "write to FILE instead of standard output"),
 	OPT_STR(0, "html", &opt_html, "FILE", "also write FILE: one page for a browser, with pictures"),
 	OPT_STR(0, "prom", &opt_prom, "FILE", "also write FILE for node_exporter's textfile collector"),
+	OPT_END,
+};
+
+/* As kvio_tp_report has them. */
+static const struct opt older_opts[] = {
+	OPT_GROUP("As kvio_tp_report"),
+	OPT_STR(0, "json", &opt_json_file, "FILE", "also write JSON to FILE"),
+	OPT_STR(0, "batch-gap-us", &opt_batch_gap_us, "NUMBER", "--batch-gap in microseconds (default 50)"),
 	OPT_END,
 };
 
@@ -273,6 +282,18 @@ static double parse_tolerance(void)
 	return percent / 100;
 }
 
+/* --batch-gap as its older name has it. */
+static void parse_gap_us(void)
+{
+	char text[32];
+
+	if (!opt_batch_gap_us)
+		return;
+	snprintf(text, sizeof(text), "%.20sus", opt_batch_gap_us);
+	if (str_ns(text, &opt_batch_gap))
+		die_usage("--batch-gap-us '%s' is no number of microseconds", opt_batch_gap_us);
+}
+
 static struct report_limit *parse_limits(void)
 {
 	struct report_limit *l = calloc(opt_limits.n + 1, sizeof(*l));
@@ -322,6 +343,17 @@ static int write_html(const struct report_arm *arms, u32 n)
 	int ret = html_write(&b, arms, n);
 
 	ret = ret ? err(ret, "cannot make the page") : write_out(&b, opt_html);
+	buf_free(&b);
+	return ret;
+}
+
+static int write_json(const struct report_arm *arms, u32 n)
+{
+	struct buf b = {};
+	int ret;
+
+	report_json(&b, arms, n);
+	ret = write_out(&b, opt_json_file);
 	buf_free(&b);
 	return ret;
 }
@@ -384,8 +416,9 @@ static int report(const struct captures *all, const struct report_limit *limits)
 		report_csv(&b, arms, all->n);
 	else
 		report_text(&b, arms, all->n);
-	if (write_out(&b, opt_out) || (opt_html && write_html(arms, all->n)) ||
-	    (opt_prom && write_prom(arms, all->n)) || check_limits(limits, arms, all->n))
+	if (write_out(&b, opt_out) || (opt_json_file && write_json(arms, all->n)) ||
+	    (opt_html && write_html(arms, all->n)) || (opt_prom && write_prom(arms, all->n)) ||
+	    check_limits(limits, arms, all->n))
 		status = EXIT_FAILED;
 	free(arms);
 	buf_free(&b);
@@ -405,6 +438,7 @@ static int run(int argc, char **argv)
 		die_usage("--lba-bytes %llu is no LBA size", (unsigned long long)opt_lba);
 	if (opt_json && opt_csv)
 		die_usage("--json and --csv do not go together");
+	parse_gap_us();
 	tolerance = parse_tolerance();
 	limits = parse_limits();
 	if (!load(&all, argc, argv) && !measure(&all, tolerance))
@@ -449,5 +483,6 @@ const struct cmd cmd_report = {
 		"kvio report run.kvt sem.jsonl --fail-if 'load.gap_p50_us>50'\n"
 		"    a gate for the tests of an engine",
 	.opts = opts,
+	.older = older_opts,
 	.run = run,
 };

@@ -14,6 +14,7 @@
 
 static bool no_color, want_help, quiet;
 static bool verbose;
+static bool older_name;
 
 const struct opt opt_common[] = {
 	OPT_GROUP("Common options"),
@@ -23,6 +24,11 @@ const struct opt opt_common[] = {
 	OPT_FLAG('h', "help", &want_help, "show this help"),
 	OPT_END,
 };
+
+void opt_set_older(void)
+{
+	older_name = true;
+}
 
 bool opt_color(FILE *f)
 {
@@ -42,8 +48,9 @@ static const struct opt *find_in(const struct opt *o, const char *name, size_t n
 
 static const struct opt *find(const struct cmd *cmd, const char *name, size_t n, char short_name)
 {
-	const struct opt *o = find_in(cmd->opts, name, n, short_name);
+	const struct opt *o = older_name && cmd->older ? find_in(cmd->older, name, n, short_name) : NULL;
 
+	o = o ? o : find_in(cmd->opts, name, n, short_name);
 	return o ? o : find_in(opt_common, name, n, short_name);
 }
 
@@ -296,6 +303,8 @@ void opt_print_help(FILE *f, const struct cmd *cmd)
 		fputc('\n', f);
 		print_wrapped(f, cmd->description, 0, 0);
 	}
+	if (older_name && cmd->older)
+		print_options(f, cmd->older);
 	print_options(f, cmd->opts);
 	print_options(f, opt_common);
 	fprintf(f, "\nExamples:\n");

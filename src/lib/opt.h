@@ -60,6 +60,7 @@ struct cmd {
 	const char *examples;	  /* lines "COMMAND\n    what it does" */
 	const char *const *words; /* operands that completion offers, NULL-ended, or NULL */
 	const struct opt *opts;
+	const struct opt *older; /* options that mean something else under an older name of the command, or NULL */
 	/* argv[0] is the name; returns the exit status (enum exit_code). */
 	int (*run)(int argc, char **argv);
 };
@@ -73,6 +74,9 @@ struct cmd {
  * exits 2 with the nearest one suggested.
  */
 void opt_parse(const struct cmd *cmd, int *argc, char **argv, char ***rest);
+
+/* The program was called by an older name: cmd.older stands before cmd.opts. */
+void opt_set_older(void);
 
 /* False when --no-color was given, NO_COLOR is set or the stream is no terminal. */
 bool opt_color(FILE *f);

@@ -231,6 +231,31 @@ like "$text" '^commands: 27 ' '--trace-id'
 report $D/kv-key/sem.jsonl $D/kv-key/ebpf.jsonl --join none
 like "$text" 'not joined' '--join none'
 
+# --- under its older name ---
+case $KVIO in /*) ln -s "$KVIO" "$tmp/kvio_tp_report" ;; *) ln -s "$PWD/$KVIO" "$tmp/kvio_tp_report" ;; esac
+older() { # ARGUMENTS...
+	text=$("$tmp/kvio_tp_report" "$@" 2>&1)
+	status=$?
+}
+older tests/data/report/qd1.out.pftrace.gz
+like "$text" '^===== qd1 =====$' 'kvio_tp_report: a trace alone'
+older tests/data/report/merge-ab.out.pftrace.gz --batch-gap-us 500 --json "$tmp/older.json"
+like "$text" '^===== batched against ' 'kvio_tp_report --json FILE: the text is printed'
+"$KVIO" report tests/data/report/merge-ab.out.pftrace.gz --batch-gap 500us --json >"$tmp/json"
+ok 'kvio_tp_report --json FILE: JSON is in the file, with that gap' cmp "$tmp/older.json" "$tmp/json"
+is "$(json "$tmp/older.json" 'join " ", sort keys %$j')" 'batched devonly stock' 'kvio_tp_report --json FILE: by label'
+older --json "$tmp/older.json" $D/qd1/sem.jsonl $D/qd1/ebpf.jsonl
+is $status 0 'kvio_tp_report: a capture'
+older tests/data/report/qd1.out.pftrace.gz --json
+is $status 2 'kvio_tp_report: --json needs its file'
+older tests/data/report/qd1.out.pftrace.gz --batch-gap-us 5x
+is $status 2 'kvio_tp_report: a gap that is no number'
+older "$tmp/empty.pftrace"
+is $status 1 'kvio_tp_report: no trace'
+like "$("$tmp/kvio_tp_report" --help)" '^As kvio_tp_report:$' 'kvio_tp_report: --help tells both'
+report tests/data/report/qd1.out.pftrace.gz --batch-gap-us 50
+is $status 2 'the older options are of the older name only'
+
 # --- how it fails ---
 fails() { # STATUS PATTERN DESCRIPTION ARGUMENTS...
 	want=$1 pattern=$2 what=$3
