@@ -246,6 +246,7 @@ struct model {
 	u32 n_anchors;
 	struct account account;
 	struct input_counts sem_in, dev_in;
+	bool timeline; /* read back from a Perfetto trace */
 	/* kvio_meta of the semantic stream; strings 0, numbers 0 when absent */
 	struct sem_meta {
 		bool present;

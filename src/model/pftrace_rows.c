@@ -339,6 +339,7 @@ int pf_finish_arm(const struct draft *d, struct model *m, const struct pf_about 
 	u32 i;
 	int ret = 0;
 
+	m->timeline = true;
 	if (d->t->has_wall)
 		ret = add_anchor(m, d->t->wall_at + about->shift_ns, d->t->wall_ns, 0);
 	if (!ret)

@@ -22,14 +22,6 @@ static const char *const helps[N_QD_CLASSES] = {
 	[QD_DEVICE] = "A deeper queue would not help: the drive already takes longer the more it is given.",
 };
 
-/* Of what a cost is a share. */
-static const char *const of[N_QD_CLASSES] = {
-	[QD_WITHIN] = "the time that they take",
-	[QD_TURNS] = "the time that they take",
-	[QD_ACROSS] = "the time with work",
-	[QD_DRAINS] = "the time with work",
-};
-
 static const char *noun(const struct model *m, int dir)
 {
 	static const char *const words[2][N_DIRS] = { { "Reads", "Writes" }, { "Loads", "Stores" } };
@@ -73,7 +65,7 @@ static void headline(struct buf *out, const struct report_arm *a)
 static void why(struct json *j, const struct report_arm *a, int dir)
 {
 	const struct measure_qd1 *q = &a->x->qd1[dir];
-	struct buf evidence = {}, t = {};
+	struct buf evidence = {}, cost = {}, t = {};
 
 	if (q->class == QD_UNKNOWN)
 		return;
@@ -86,16 +78,15 @@ static void why(struct json *j, const struct report_arm *a, int dir)
 	jw_item(j);
 	jw_open(j, '{');
 	member_buf(j, "text", &t);
-	if (of[q->class] && q->lost_of_ns) {
-		buf_lit(&t, "Waiting costs ");
-		report_ns(&t, q->lost_ns);
-		buf_printf(&t, ", %.1f %% of %s.", 100 * q->lost_share, of[q->class]);
+	if (report_cost(&cost, q)) {
+		sentence(&t, &cost);
 		member_buf(j, "cost", &t);
 	}
 	if (helps[q->class])
 		jw_string(j, "help", helps[q->class]);
 	jw_close(j, '}');
 	buf_free(&evidence);
+	buf_free(&cost);
 }
 
 /* A bar of the time with work: what the device works, and what nothing does. */
@@ -124,7 +115,9 @@ static const char *level(const struct measure *x)
 	int d;
 
 	for (d = 0; d < N_DIRS; d++) {
-		if (of[x->qd1[d].class])
+		enum qd_class c = x->qd1[d].class;
+
+		if (c != QD_UNKNOWN && c != QD_DEVICE && c != QD_PIPELINED)
 			return "bad";
 		if (x->qd1[d].class != QD_UNKNOWN)
 			l = "good";
@@ -206,9 +199,8 @@ void html_tiles(struct json *j, const struct report_arm *a)
 	for (d = 0; d < N_DIRS; d++) {
 		const struct measure_qd1 *q = &x->qd1[d];
 
-		if (!of[q->class] || !q->lost_of_ns)
+		if (!report_cost_share(&note, q))
 			continue;
-		buf_printf(&note, "%.1f %% of %s", 100 * q->lost_share, of[q->class]);
 		tile(j,
 		     d == DIR_READ ? (a->m->op.n ? "loads lose" : "reads lose")
 				   : (a->m->op.n ? "stores lose" : "writes lose"),

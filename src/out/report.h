@@ -52,6 +52,12 @@ const char *report_qd1_word(enum qd1_verdict v);
 /* "serial within an object", and "serial-within-object" for programs. */
 const char *report_class_word(enum qd_class c);
 const char *report_class_id(enum qd_class c);
+/*
+ * "time lost by waiting: 4.21 ms, 78.1 % of the time that they take", and the
+ * part from the number of per cent on; false, and nothing, when it costs nothing.
+ */
+bool report_cost(struct buf *out, const struct measure_qd1 *q);
+bool report_cost_share(struct buf *out, const struct measure_qd1 *q);
 /* The evidence for the class in one sentence, without a full stop; nothing for QD_UNKNOWN. */
 void report_class_why(struct buf *out, const struct measure_qd1 *q);
 

@@ -87,26 +87,9 @@ static void gaps(struct buf *out, const struct measure_qd1 *q)
 		   100 * q->own_share);
 }
 
-/* What the class costs, in words that fit how it is counted. */
-static void cost(struct buf *out, const struct measure_qd1 *q)
-{
-	static const char *const of[N_QD_CLASSES] = {
-		[QD_WITHIN] = "time that they take",
-		[QD_TURNS] = "time that they take",
-		[QD_ACROSS] = "time with work",
-		[QD_DRAINS] = "time with work",
-	};
-
-	if (!of[q->class] || !q->lost_of_ns)
-		return;
-	buf_lit(out, "          time lost by waiting: ");
-	report_ns(out, q->lost_ns);
-	buf_printf(out, ", %.1f %% of the %s\n", 100 * q->lost_share, of[q->class]);
-}
-
 static void qd1(struct buf *out, const char *name, const struct measure_qd1 *q)
 {
-	struct buf why = {};
+	struct buf why = {}, cost = {};
 
 	if (q->class == QD_UNKNOWN)
 		return;
@@ -120,7 +103,10 @@ static void qd1(struct buf *out, const char *name, const struct measure_qd1 *q)
 	buf_free(&why);
 	if (q->gap.n)
 		gaps(out, q);
-	cost(out, q);
+	if (report_cost(&cost, q))
+		text_wrapped(out, "          ", "          ", cost.p, cost.n);
+	out->failed |= cost.failed;
+	buf_free(&cost);
 }
 
 static void verdict(struct buf *out, const struct report_arm *a)

@@ -108,7 +108,8 @@ static void incomplete(struct report_warnings *w, const struct model *m, const s
 		end_sentence(w);
 	}
 	if (h->no_account) {
-		buf_lit(&w->text, "INCOMPLETE: no final count of losses: the recorder did not end properly");
+		buf_printf(&w->text, "INCOMPLETE: no final count of losses: %s",
+			   m->timeline ? "this timeline does not have it" : "the recorder did not end properly");
 		end_sentence(w);
 	}
 }
@@ -273,6 +274,38 @@ void report_class_why(struct buf *out, const struct measure_qd1 *q)
 	default:
 		break;
 	}
+}
+
+bool report_cost_share(struct buf *out, const struct measure_qd1 *q)
+{
+	/* How it is counted differs by the class. */
+	static const char *const of[N_QD_CLASSES] = {
+		[QD_WITHIN] = "the time that they take",
+		[QD_TURNS] = "the time that they take",
+		[QD_ACROSS] = "the time with work",
+		[QD_DRAINS] = "the time with work",
+	};
+
+	if (!of[q->class] || !q->lost_of_ns)
+		return false;
+	buf_printf(out, "%.1f %% of %s", 100 * q->lost_share, of[q->class]);
+	return true;
+}
+
+bool report_cost(struct buf *out, const struct measure_qd1 *q)
+{
+	struct buf share = {};
+	bool any = report_cost_share(&share, q);
+
+	if (any) {
+		buf_lit(out, "time lost by waiting: ");
+		report_ns(out, q->lost_ns);
+		buf_lit(out, ", ");
+		buf_add(out, share.p, share.n);
+		out->failed |= share.failed;
+	}
+	buf_free(&share);
+	return any;
 }
 
 static void device_only(struct buf *out, const struct measure *x)

@@ -46,7 +46,7 @@ if command -v openssl >/dev/null; then
 		'and names the one script, as openssl does'
 fi
 is "$(json '"$j->{arms}[0]{level} $j->{arms}[0]{verdict}"')" 'bad Loads and stores send one command at a time' 'the verdict in plain words'
-like "$(json '$j->{arms}[0]{why}[0]{cost}')" 'Waiting costs 4\.21 ms, 78\.1 % of the time' 'and what it costs'
+like "$(json '$j->{arms}[0]{why}[0]{cost}')" '^Time lost by waiting: 4\.21 ms, 78\.1 % of the time that they take\.$' 'and what it costs'
 is "$(json 'join " ", scalar @{$j->{arms}[0]{depth}{max}}, scalar @{$j->{arms}[0]{objects}{rows}}, $j->{arms}[0]{objects}{total}, scalar @{$j->{arms}[0]{requests}{rows}}')" '500 18 18 4' 'series, objects, requests'
 "$KVIO" report --json $D/qd1/sem.jsonl $D/qd1/ebpf.jsonl $D/qd1/serving.jsonl >"$tmp/json"
 is "$(json 'join " ", map { "@$_[3,4,6]" } @{$j->{arms}[0]{tables}{latency}{rows}}')" \

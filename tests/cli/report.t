@@ -216,6 +216,7 @@ like "$text" 'kvio report: one: load\.qd1 is 1, which is > 0' 'thresholds of a c
 # --- timelines ---
 report tests/data/report/qd1.out.pftrace.gz
 is $status 3 'a timeline of the older converter has no count of losses: status 3'
+like "$text" '^!! INCOMPLETE: no final count of losses: this timeline does not have it$' 'and it says so'
 like "$text" '^===== qd1 =====$' 'its label'
 like "$text" '^  loads   QD~1 \(serialized\): serial within an object$' 'and its verdict'
 report tests/data/report/qd1.out.pftrace.gz --label other
