@@ -51,7 +51,7 @@ function figure(f) {
 	return el('div', { class: 'cycle' },
 		el('div', { class: 'small' }, f.title, el('span', { class: 'soft' }, f.better < 0 ? ', less is better' : ', more is better')),
 		f.values.map((v, i) => el('div', { class: 'figure' }, badge(i),
-			el('div', { class: 'bar' }, v > 0 && el('i', { class: i ? 'c-p3' : 'c-other', style: share(v, most) })),
+			el('div', { class: 'bar' }, v > 0 && el('i', { class: i ? 'c-p4' : 'c-other', style: share(v, most) })),
 			el('span', { class: 'small' }, number(v, f.kind), i > 0 && v !== null && f.values[0] > 0 && ' ' + times(v / f.values[0])))));
 }
 

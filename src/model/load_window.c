@@ -58,23 +58,23 @@ static bool before(const struct window *w, u16 a, u16 b)
 /* Puts the new ones in order: by time first, then the equal ones. */
 static int sort_new(struct window *w)
 {
-	u16 *new = w->order + HALF;
+	u16 *fresh = w->order + HALF;
 	u64 base = UINT64_MAX;
 	u32 i, k;
 	int ret;
 
 	for (i = 0; i < w->n_new; i++)
-		base = MIN(base, time_of(w, new[i]));
+		base = MIN(base, time_of(w, fresh[i]));
 	/* Times that a broken clock has far apart stay as they came. */
 	for (i = 0; i < w->n_new; i++)
-		w->key[i] = MIN(time_of(w, new[i]) - base, UINT64_MAX >> SLOT_BITS) << SLOT_BITS | new[i];
+		w->key[i] = MIN(time_of(w, fresh[i]) - base, UINT64_MAX >> SLOT_BITS) << SLOT_BITS | fresh[i];
 	ret = u64_sort(w->key, w->n_new);
 	for (i = 0; !ret && i < w->n_new; i++) {
 		u16 slot = w->key[i] & (SLOTS - 1);
 
-		for (k = i; k && time_of(w, new[k - 1]) == time_of(w, slot) && before(w, slot, new[k - 1]); k--)
-			new[k] = new[k - 1];
-		new[k] = slot;
+		for (k = i; k && time_of(w, fresh[k - 1]) == time_of(w, slot) && before(w, slot, fresh[k - 1]); k--)
+			fresh[k] = fresh[k - 1];
+		fresh[k] = slot;
 	}
 	return ret;
 }
@@ -82,27 +82,22 @@ static int sort_new(struct window *w)
 /* Merges the new ones into those that are held, and lets the first n leave. */
 static int leave(struct window *w, u32 n)
 {
-	u32 all = w->n_held + w->n_new, held = 0, new = 0, i;
+	u32 all = w->n_held + w->n_new, held = 0, fresh = 0, i;
 	u16 next[SLOTS];
 	int ret = sort_new(w);
 
 	if (ret)
 		return ret;
 	for (i = 0; i < all; i++) {
-		u16 h = w->order[held], x = w->order[HALF + new];
+		bool old =
+			fresh == w->n_new || (held < w->n_held && !before(w, w->order[HALF + fresh], w->order[held]));
 
-		if (new == w->n_new || (held < w->n_held && !before(w, x, h))) {
-			next[i] = h;
-			held++;
-		} else {
-			next[i] = x;
-			new ++;
-		}
+		next[i] = old ? w->order[held++] : w->order[HALF + fresh++];
 	}
 	for (; held < HALF; held++)
 		next[i++] = w->order[held];
-	for (; new < HALF; new ++)
-		next[i++] = w->order[HALF + new];
+	for (; fresh < HALF; fresh++)
+		next[i++] = w->order[HALF + fresh];
 	for (i = 0; !ret && i < n; i++)
 		ret = w->leave(w->arg, &w->slot[next[i]]);
 	memcpy(w->order, next + n, (SLOTS - n) * sizeof(*next));

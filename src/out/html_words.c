@@ -95,8 +95,9 @@ static void time_bar(struct json *j, const struct report_arm *a, int dir)
 	const struct measure_qd1 *q = &a->x->qd1[dir];
 	const struct measure_flow *f = &q->flow;
 	bool gaps = q->class == QD_WITHIN || q->class == QD_TURNS;
-	u64 busy = gaps ? q->service_ns : f->busy_ns;
 	u64 idle = gaps ? q->waited_ns : f->pause_within_ns + f->pause_between_ns;
+	/* Of the gaps the rest of the time of the objects, so that the share is that of the sentence. */
+	u64 busy = gaps ? q->span_ns - MIN(q->waited_ns, q->span_ns) : f->busy_ns;
 
 	if (q->class == QD_UNKNOWN || !busy)
 		return;

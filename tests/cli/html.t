@@ -47,6 +47,7 @@ if command -v openssl >/dev/null; then
 fi
 is "$(json '"$j->{arms}[0]{level} $j->{arms}[0]{verdict}"')" 'bad Loads and stores send one command at a time' 'the verdict in plain words'
 like "$(json '$j->{arms}[0]{why}[0]{cost}')" '^Time lost by waiting: 4\.21 ms, 78\.1 % of the time that they take\.$' 'and what it costs'
+is "$(json 'join " ", map { sprintf "%.1f", 100 * $_->{idle} / ($_->{idle} + $_->{busy}) } @{$j->{arms}[0]{bars}}')" '78.1 48.3' 'the bars show the shares that the sentences name'
 is "$(json 'join " ", scalar @{$j->{arms}[0]{depth}{max}}, scalar @{$j->{arms}[0]{objects}{rows}}, $j->{arms}[0]{objects}{total}, scalar @{$j->{arms}[0]{requests}{rows}}')" '500 18 18 4' 'series, objects, requests'
 "$KVIO" report --json $D/qd1/sem.jsonl $D/qd1/ebpf.jsonl $D/qd1/serving.jsonl >"$tmp/json"
 is "$(json 'join " ", map { "@$_[3,4,6]" } @{$j->{arms}[0]{tables}{latency}{rows}}')" \
