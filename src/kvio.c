@@ -17,6 +17,7 @@ const struct cmd *const commands[] = {
 	&cmd_help,
 	&cmd_loadpath,
 	&cmd_manifest,
+	&cmd_model,
 	&cmd_perfetto,
 	&cmd_plan,
 	&cmd_record,

@@ -11,6 +11,7 @@ extern const struct cmd cmd_doctor;
 extern const struct cmd cmd_help;
 extern const struct cmd cmd_loadpath;
 extern const struct cmd cmd_manifest;
+extern const struct cmd cmd_model;
 extern const struct cmd cmd_perfetto;
 extern const struct cmd cmd_plan;
 extern const struct cmd cmd_record;
