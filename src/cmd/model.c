@@ -279,6 +279,8 @@ static int print(const struct rows *rows, const char *what, const struct kv_mode
 	struct buf b = {};
 	size_t n = 0;
 
+	if (!rows->n)
+		bug("no rows");
 	if (rows->n == 1 && rows->row->why && !opt_json)
 		return err(-1, "no figure: %s", rows->row->why);
 	if (one && !what && !rows->row->why)
@@ -302,7 +304,7 @@ static int print(const struct rows *rows, const char *what, const struct kv_mode
 
 static int load_models(struct kv_model **m, size_t *n, int argc, char **argv)
 {
-	const char *only = opt_model ? opt_model : argc == 2 ? argv[1] : NULL;
+	const char *only = opt_model ? opt_model : argc == 2 ? argv[1] : "";
 	size_t i;
 	int k, ret = 0;
 
@@ -310,7 +312,7 @@ static int load_models(struct kv_model **m, size_t *n, int argc, char **argv)
 		die_usage("--model and an operand: name models one way");
 	if (!opt_model && argc < 2)
 		die_usage("no model: name one, or 'all', or a config.json");
-	if (only && !strcmp(only, "all")) {
+	if (!strcmp(only, "all")) {
 		*n = kv_table_size();
 		*m = calloc(*n, sizeof(**m));
 		for (i = 0; *m && i < *n; i++)
@@ -320,7 +322,7 @@ static int load_models(struct kv_model **m, size_t *n, int argc, char **argv)
 		*n = opt_model ? 1 : (size_t)argc - 1;
 		*m = calloc(*n, sizeof(**m));
 		for (k = 0; *m && (size_t)k < *n && !ret; k++)
-			ret = find_model(&(*m)[k], opt_model ? opt_model : argv[k + 1]);
+			ret = find_model(&(*m)[k], *only ? only : argv[k + 1]);
 	}
 	if (!*m)
 		bug("out of memory");
@@ -362,7 +364,7 @@ static int run(int argc, char **argv)
 const struct cmd cmd_model = {
 	.name = "model",
 	.summary = "estimate: load a KV cache, or compute it again?",
-	.usage = "MODEL|CONFIG.json|all... [--tp N] [--tokens N] [--json | --csv]\n"
+	.usage = "MODEL|CONFIG.json|all... [--tp N] [--tokens N] [--json|--csv]\n"
 		 "MODEL --sweep VAR=A..B[:STEP] [--json | --csv]",
 	.description =
 		"Loading takes the longest of three: commands that wait for each other, what rings carry, what the "

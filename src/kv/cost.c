@@ -41,7 +41,7 @@ static int count_load(struct kv_cost *c, const struct kv_context *x, const struc
 {
 	u64 chunks = x->tokens / x->chunk_tokens, bytes;
 	struct kv_split split;
-	struct kv_shard shard;
+	struct kv_shard shard = {};
 	int ret = kv_bytes(x->m, x->chunk_tokens, x->dtype, &bytes);
 
 	if (!ret)
@@ -82,7 +82,7 @@ static double pairs(double tokens, double window)
 static void recompute_time(struct kv_cost *c, const struct kv_context *x, const struct kv_machine *h, double params)
 {
 	const struct kv_model *m = x->m;
-	double tokens = (double)(x->tokens / x->chunk_tokens * x->chunk_tokens);
+	double tokens = (double)(x->tokens - x->tokens % x->chunk_tokens);
 	double width = (double)m->head_dim * (m->heads ? m->heads : m->kv_heads);
 	double full = m->layers - m->linear_layers - m->sliding_layers;
 
@@ -219,7 +219,7 @@ static double ratio_at(const struct kv_context *x, const struct kv_machine *h, e
 int kv_crossover(const struct kv_context *x, const struct kv_machine *h, enum kv_variable v, double from, double to,
 		 double *value, bool *below)
 {
-	double a = from, ra = ratio_at(x, h, v, a), b = a, rb = ra;
+	double a = from, ra = ratio_at(x, h, v, a), b = a, rb;
 	u32 i;
 
 	while (b < to) {

@@ -252,8 +252,6 @@ static int load_chunk(struct input *in, struct window *w, const struct kvt_chunk
 		return load_meta(in, c->doc);
 	if (c->type == KVT_FOOTER)
 		put_footer(in, c->doc);
-	if (c->type == KVT_TEXT)
-		return load_text(in, c->text, c->n);
 	if (c->type == EV_NVME || c->type == EV_NVME_KV)
 		return put_commands(w, c);
 	if (c->type == KVT_TEXT)
