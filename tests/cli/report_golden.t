@@ -51,21 +51,49 @@ derived() {
 	quiet "$name: another program comes to the same" perl tests/report_cmp.pl "$tmp/derived.json" "$tmp/$name.json"
 }
 
-# drawn CASE FILES...: a timeline of ours gives the figures of its captures
+# drawn CASE FILES... [OPTIONS]: a timeline of ours gives the figures of its captures, all but what no timeline tells:
+# counts of input records, how the join went, namespace numbers, threads, and first attempts.
 drawn() {
 	name=$1
 	shift
-	"$KVIO" perfetto "$@" -o "$tmp/own.pftrace" >"$tmp/said" 2>&1
+	rm -f "$tmp/own.pftrace"
+	case " $* " in
+	*' --join offset '*) "$KVIO" perfetto "$2" "$1" --join-by-offset -o "$tmp/own.pftrace" >"$tmp/said" 2>&1 ;;
+	*) "$KVIO" perfetto "$@" -o "$tmp/own.pftrace" >"$tmp/said" 2>&1 ;;
+	esac
 	report "$tmp/captures.json" "$@"
 	report "$tmp/timeline.json" "$tmp/own.pftrace"
-	# What the older report has, in ours from the captures: the keys that a timeline must keep.
-	perl -MJSON::PP -e '
-		sub slurp { local (@ARGV, $/) = @_; decode_json(<>) }
-		sub cut { my ($x, $y) = @_; ref $x eq "HASH" && ref $y eq "HASH" ? { map { $_ => cut($x->{$_}, $y->{$_}) } grep { exists $y->{$_} } keys %$x } : $y }
-		my ($golden) = values %{ slurp($ARGV[0]) };
-		my ($ours) = values %{ slurp($ARGV[1]) };
-		print encode_json({ x => cut($golden, $ours) })' "$R/$name.out.json" "$tmp/captures.json" >"$tmp/kept.json"
-	quiet "$name: our timeline gives the figures of its captures" perl tests/report_cmp.pl "$tmp/kept.json" "$tmp/timeline.json"
+	for f in captures timeline; do
+		perl -MJSON::PP -0777 -ne '
+			sub cut {
+				my ($x) = @_;
+				return [ map { cut($_) } @$x ] if ref $x eq "ARRAY";
+				return $x unless ref $x eq "HASH";
+				return { map { $_ => cut($x->{$_}) } grep { !/^(inputs|join|devices|threads|thread_switches|reissued|label)$/ } keys %$x };
+			}
+			my ($r) = values %{ decode_json($_) };
+			delete $r->{health}{$_} for "malformed", "tail_cut", "warnings";
+			print JSON::PP->new->canonical->pretty->encode(cut($r))' "$tmp/$f.json" >"$tmp/$f.cut"
+	done
+	quiet "$name: our timeline gives the figures of its captures" diff "$tmp/captures.cut" "$tmp/timeline.cut"
+}
+
+# packed CASE FILES...: the same in one .kvt.  The older tracers count records of commands and completions, a .kvt
+# commands, so of the account only the outcome is the same.
+packed() {
+	name=$1
+	shift
+	"$KVIO" cat "$@" -o "$tmp/packed.kvt" >"$tmp/said" 2>&1
+	report "$tmp/captures.json" --label x "$@"
+	report "$tmp/packed.json" --label x "$tmp/packed.kvt"
+	for f in captures packed; do
+		perl -MJSON::PP -0777 -ne '
+			my $r = decode_json($_);
+			$_ = { lossy => $_->{lossy}, incomplete => $_->{incomplete} } for $r->{x}{health};
+			delete $r->{x}{inputs}{other};
+			print JSON::PP->new->canonical->pretty->encode($r)' "$tmp/$f.json" >"$tmp/$f.cut"
+	done
+	quiet "$name: the same from a .kvt with all of it" diff "$tmp/captures.cut" "$tmp/packed.cut"
 }
 
 both() { # NAME [OPTIONS]: a case with both streams and no more
@@ -101,6 +129,7 @@ drawn kv-key $D/kv-key/sem.jsonl $D/kv-key/ebpf.jsonl
 for c in offset-join.out offset-parity.out slot-reuse.offset; do
 	both $c --join offset
 	derived $c --place $D/${c%.*}/sem.jsonl $D/${c%.*}/ebpf.jsonl
+	drawn ${c%.*} $D/${c%.*}/sem.jsonl $D/${c%.*}/ebpf.jsonl --join offset
 done
 both header-lba512.lba512 --lba-bytes 512
 both qd1.norebase --label qd1
@@ -108,6 +137,13 @@ both qd1.tid3-5 --label qd1 --trace-id 3-5
 both qd1.window --label qd1 --time-range 0.004,0.009
 golden merge-ab.out --arm stock=$D/qd1/sem.jsonl,$D/qd1/ebpf.jsonl,$D/qd1/serving.jsonl \
 	--arm batched=$D/batched/sem.jsonl,$D/batched/ebpf.jsonl,$D/batched/serving.jsonl --arm devonly=$D/batched/ebpf.jsonl
+
+for c in "$D"/*/ebpf.jsonl; do
+	d=${c%/ebpf.jsonl} files=$c
+	for f in sem serving; do [ ! -f "$d/$f.jsonl" ] || files="$files $d/$f.jsonl"; done
+	# shellcheck disable=SC2086 # files are words
+	packed "${d##*/}" $files
+done
 
 # --- every report above is what the schema says ---
 "$KVIO" schema report >"$tmp/schema"
