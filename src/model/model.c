@@ -21,6 +21,7 @@ void loading_free(struct model *m)
 		return;
 	free(l->cmp);
 	free(l->recent);
+	free(l->tick);
 	map64_free(&l->device_at);
 	map64_free(&l->task_at);
 	jsonl_reader_free(l->reader);
