@@ -43,6 +43,8 @@ static const struct alias {
 	{ "analyze_load_path", "loadpath", NULL },
 	{ "kv_io_size", "plan", NULL },
 	{ "kvio_plan", "plan", "--older" },
+	{ "iouring_monitor", "record", "iouring" },
+	{ "nvme_tp_monitor", "record", "nvme" },
 	{ "kvio_sem2manifest", "manifest", "--schema=1" },
 	{ "kvio_tp_report", "report", NULL },
 	{ "kvio_validate", "validate", NULL },

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "capture/fold_record.h"
 #include "capture/meta.h"
 #include "lib/jsonutil.h"
 
@@ -125,16 +126,49 @@ static void take_loss(struct account *a, const struct item *it)
 {
 	const struct jsonl_loss *l = it->record ? NULL : &it->rec->loss;
 
+	struct ev_loss e, *sum = &a->running;
+	struct members m;
+	u32 i;
+
 	a->device = true;
+
 	if (it->record)
-		a->running = it->record->loss;
+		e = it->record->loss;
 	else
-		a->running = (struct ev_loss){ .seen = l->seen,
-					       .stored = l->stored,
-					       .ring_full = l->ring_full,
-					       .map_full = l->map_full,
-					       .hook_missed = l->hook_missed,
-					       .filtered = l->filtered };
+		e = (struct ev_loss){ .seen = l->seen,
+				      .stored = l->stored,
+				      .ring_full = l->ring_full,
+				      .map_full = l->map_full,
+				      .hook_missed = l->hook_missed,
+				      .filtered = l->filtered };
+	if (!it->record && !members_scan(&m, it->line.p, it->line.n))
+		e.witness = fold_witness(&m);
+	if (e.witness < EV_WITNESSES)
+		a->running_of[e.witness] = e;
+	*sum = (struct ev_loss){};
+	for (i = 0; i < EV_WITNESSES; i++) {
+		const struct ev_loss *one = &a->running_of[i];
+
+		sum->seen += one->seen;
+		sum->stored += one->stored;
+		sum->ring_full += one->ring_full;
+		sum->map_full += one->map_full;
+		sum->hook_missed += one->hook_missed;
+		sum->filtered += one->filtered;
+	}
+}
+
+static void take_call(struct account *a, const struct item *it, bool cut)
+{
+	a->device = true;
+	if (it->in_flight)
+		return;
+	a->stored++;
+	a->cut += cut;
+	if (it->kind == ITEM_SYSCALL)
+		a->cut_calls += cut;
+	else
+		a->cut_requests += cut;
 }
 
 int account_take(struct account *a, const struct item *it, bool cut)
@@ -153,6 +187,10 @@ int account_take(struct account *a, const struct item *it, bool cut)
 		a->device = true;
 		a->stored++;
 		a->cut += cut;
+		break;
+	case ITEM_SYSCALL:
+	case ITEM_URING:
+		take_call(a, it, cut);
 		break;
 	case ITEM_LOSS:
 		take_loss(a, it);
@@ -174,7 +212,11 @@ static void move(u64 *from, u64 n, u64 *to)
 
 void account_adjust(const struct account *a, struct ev_loss *e)
 {
-	move(&e->stored, a->cut, &e->filtered);
+	u64 cut = e->witness == EV_WITNESS_SYSCALL ? a->cut_calls
+		  : e->witness == EV_WITNESS_URING ? a->cut_requests
+						   : a->cut - a->cut_calls - a->cut_requests;
+
+	move(&e->stored, cut, &e->filtered);
 }
 
 /* Before anything was cut. */

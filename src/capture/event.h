@@ -19,8 +19,14 @@ enum ev_kind {
 	EV_DISK,	/* names a device number, struct ev_disk */
 	EV_CLOCK,	/* ties the clocks, struct ev_clock (user space) */
 	EV_LOSS,	/* running account, struct ev_loss (user space) */
+	EV_SYSCALL,	/* one system call, struct ev_syscall */
+	EV_PATH,	/* a piece of the path of a file, struct ev_path (user space) */
+	EV_URING,	/* one io_uring request, struct ev_uring */
 	EV_KINDS
 };
+
+/* Who saw an event: each tracer has an account of its own. */
+enum ev_witness { EV_WITNESS_NVME, EV_WITNESS_SYSCALL, EV_WITNESS_URING, EV_WITNESSES };
 
 enum ev_nvme_flags {
 	NVME_PASSTHROUGH = 1 << 0, /* io_uring_cmd; user_data is valid */
@@ -106,7 +112,8 @@ struct ev_clock {
  */
 struct ev_loss {
 	u8 kind;
-	u8 pad[7];
+	u8 witness; /* enum ev_witness */
+	u8 pad[6];
 	u64 ts_ns;
 	u64 seen;
 	u64 stored;
@@ -116,7 +123,146 @@ struct ev_loss {
 	u64 filtered;
 };
 
+/* Calls that are recorded.  A number is for ever: it is in files. */
+enum ev_call {
+	CALL_NONE, /* not recorded */
+	CALL_READ,
+	CALL_WRITE,
+	CALL_PREAD64,
+	CALL_PWRITE64,
+	CALL_READV,
+	CALL_WRITEV,
+	CALL_PREADV,
+	CALL_PWRITEV,
+	CALL_PREADV2,
+	CALL_PWRITEV2,
+	CALL_OPEN,
+	CALL_CREAT,
+	CALL_OPENAT,
+	CALL_OPENAT2,
+	CALL_CLOSE,
+	CALL_DUP,
+	CALL_DUP2,
+	CALL_DUP3,
+	CALL_LSEEK,
+	CALL_FSYNC,
+	CALL_FDATASYNC,
+	CALL_SYNC_FILE_RANGE,
+	CALL_FALLOCATE,
+	CALL_MMAP,
+	CALL_MUNMAP,
+	CALL_MSYNC,
+	CALL_COPY_FILE_RANGE,
+	CALL_SENDFILE,
+	CALL_IO_URING_ENTER,
+	N_CALLS
+};
+
+enum ev_syscall_flags {
+	SYSCALL_FILE = 1 << 0,	   /* dev and ino are those of fd (of the new one for open and dup) */
+	SYSCALL_OFFSET = 1 << 1,   /* offset is a place in the file, for calls without one its position */
+	SYSCALL_PARTIAL = 1 << 2,  /* size is a lower bound: not all of the vector could be read */
+	SYSCALL_NO_ENTER = 1 << 3, /* began before the recording: ts_ns is its end, lat_ns 0 */
+};
+
+/*
+ * One system call, written when it returns.  What the members mean depends on
+ * the call:
+ *                   fd        offset    size       arg            fd2
+ *   read, write...  file      in file   bytes      RWF_ flags     -
+ *   open...         directory -         -          O_ flags       mode (the new fd is ret)
+ *   dup...          old fd    -         -          O_ flags       new fd asked for
+ *   lseek           file      asked     -          whence         -
+ *   sync_file_range file      in file   bytes      flags          -
+ *   fallocate       file      in file   bytes      mode           -
+ *   mmap            file      in file   bytes      MAP_ flags     PROT_ bits (the address is ret)
+ *   munmap, msync   -         address   bytes      MS_ flags      -
+ *   copy, sendfile  from      in file   bytes      flags          to
+ *   io_uring_enter  ring      -         to submit  IORING_ENTER_  least completions
+ */
+struct ev_syscall {
+	u8 kind;
+	u8 flags; /* enum ev_syscall_flags */
+	u16 call; /* enum ev_call */
+	s32 fd;	  /* -1 = none, -100 = AT_FDCWD */
+	u64 ts_ns;
+	u64 lat_ns;
+	u64 offset;
+	u64 size;
+	s64 ret; /* a negated errno when it failed */
+	u64 ino;
+	u32 dev; /* of the file's super block, kernel encoding */
+	u32 tid;
+	u32 arg;
+	s32 fd2;
+};
+
+enum ev_uring_flags {
+	URING_FILE = 1 << 0,	/* dev and ino are those of its file */
+	URING_OFFSET = 1 << 1,	/* offset is a place in the file */
+	URING_PARTIAL = 1 << 2, /* size is a lower bound: not all of the vector could be read */
+	URING_SQPOLL = 1 << 3,	/* submitted by the ring's own thread */
+	URING_PUNTED = 1 << 4,	/* given to a worker thread */
+	/*
+	 * No completion was posted to the queue: it is under way (lat_ns is its age), its completion did not fit
+	 * (see struct ev_cq_overflow), or none was wanted (IOSQE_CQE_SKIP_SUCCESS).
+	 */
+	URING_UNFINISHED = 1 << 5,
+	URING_POSITION = 1 << 6, /* at the file's position (offset -1) */
+};
+
+/*
+ * One io_uring request, written when its completion is posted.  Reads and
+ * writes have offset and size; of a passthrough command size is its data
+ * length and offset its cdw10 and cdw11 (a starting LBA for reads and writes).
+ */
+struct ev_uring {
+	u8 kind;
+	u8 flags;     /* enum ev_uring_flags */
+	u8 opcode;    /* IORING_OP_ */
+	u8 sqe_flags; /* IOSQE_ */
+	s32 res;      /* of the CQE: a negated errno when it failed */
+	u64 ts_ns;    /* when the kernel took it from the submission queue */
+	u64 lat_ns;   /* from there to the completion */
+	u64 user_data;
+	u64 offset;
+	u64 size; /* bytes asked for, of a vector the exact sum */
+	u64 ino;
+	u32 dev;
+	u32 tid;  /* submitting thread, or that of SQPOLL */
+	u32 ring; /* tells rings apart: a hash of their address */
+	s32 fd;	  /* descriptor, or index with IOSQE_FIXED_FILE; -1 = none */
+	u32 cqe_flags;
+	u32 sub; /* of a passthrough command: its NVMe opcode */
+};
+
+/*
+ * The device of a path that could not be opened: its ino is a hash of it, and
+ * the call that failed has SYSCALL_FILE with these numbers.
+ */
+#define EV_DEV_NO_FILE 0xffffffffu
+
+enum ev_path_flags {
+	PATH_LAST = 1 << 0,	/* the last piece */
+	PATH_AS_GIVEN = 1 << 1, /* as the program wrote it: may be relative, or through links */
+};
+
+/* A file by its numbers, and what it is called from ts_ns on: in pieces, one behind the other. */
+struct ev_path {
+	u8 kind;
+	u8 flags; /* enum ev_path_flags */
+	u8 piece; /* 0, 1, ... */
+	u8 n;	  /* bytes of text used */
+	u32 dev;
+	u64 ts_ns;
+	u64 ino;
+	char text[40];
+};
+
 #ifndef __bpf__
+_Static_assert(sizeof(struct ev_syscall) == 72, "no padding");
+_Static_assert(sizeof(struct ev_uring) == 80, "no padding");
+_Static_assert(sizeof(struct ev_path) == 64, "no padding");
 _Static_assert(sizeof(struct ev_nvme) == 64, "the hot record is one cache line");
 _Static_assert(sizeof(struct ev_nvme_kv) == 80, "no padding");
 _Static_assert(sizeof(struct ev_cq_overflow) == 32, "no padding");

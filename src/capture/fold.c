@@ -381,10 +381,35 @@ static int put_name(struct fold *f, const struct item *line)
 	return ret;
 }
 
+/* The thread that the line of a call names, which its record does not. */
+static int learn_caller(struct fold *f, const struct item *line)
+{
+	struct jsonl_cmd c = {};
+	const struct ndjson_field *comm;
+	struct members m;
+	char name[16];
+	size_t n;
+
+	if (members_scan(&m, line->line.p, line->line.n))
+		return 0;
+	comm = members_find(&m, "comm");
+	n = comm && comm->type == ND_STRING ? members_bytes(comm, name, sizeof(name)) : SIZE_MAX;
+	if (n == SIZE_MAX)
+		return 0;
+	c.tid = (u32)members_u64(&m, "tid");
+	c.pid = (u32)members_u64(&m, "pid");
+	c.ts_ns = members_u64(&m, "ts");
+	c.comm = (struct slice){ name, n };
+	return learn_task(f, line, &c);
+}
+
 static int put_other(struct fold *f, const struct item *line)
 {
 	struct folded r;
+	int ret = line->kind == ITEM_SYSCALL || line->kind == ITEM_URING ? learn_caller(f, line) : 0;
 
+	if (ret)
+		return ret;
 	if (fold_other(&f->told, line, f->names, &r))
 		add_record(f, line, &r);
 	else
@@ -395,14 +420,15 @@ static int put_other(struct fold *f, const struct item *line)
 int fold_put(struct fold *f, const struct item *line)
 {
 	drop_results(f);
-	if (line->kind == ITEM_TASK || line->kind == ITEM_DISK)
+	if (item_is_name(line))
 		return put_name(f, line);
 	if (f->mode != FOLD_NOT && line->rec->kind == JSONL_NVME_CMD)
 		return put_command(f, line);
 	if (f->mode != FOLD_NOT && line->rec->kind == JSONL_NVME_CMP)
 		return put_completion(f, line);
-	if (f->mode == FOLD_RECORDS && (line->kind == ITEM_CQ_OVERFLOW || line->kind == ITEM_CLOCK ||
-					line->kind == ITEM_LOSS || line->kind == ITEM_OTHER))
+	if (f->mode == FOLD_RECORDS &&
+	    (line->kind == ITEM_CQ_OVERFLOW || line->kind == ITEM_CLOCK || line->kind == ITEM_LOSS ||
+	     line->kind == ITEM_SYSCALL || line->kind == ITEM_URING || line->kind == ITEM_OTHER))
 		return put_other(f, line);
 	add_line(f, line);
 	return 0;

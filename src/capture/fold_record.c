@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/calls.h"
 #include "capture/fold_record.h"
 #include "capture/jsonl_write.h"
 #include "capture/kvt.h"
@@ -112,6 +113,99 @@ static bool set_disk(const struct members *m, union event *e)
 	return set_name(m, "name", e->disk.name, sizeof(e->disk.name));
 }
 
+static bool set_path(const struct members *m, union event *e)
+{
+	const struct ndjson_field *text = members_find(m, "text");
+	size_t n = text ? members_bytes(text, e->path.text, sizeof(e->path.text)) : SIZE_MAX;
+
+	if (n == SIZE_MAX)
+		return false;
+	e->path.kind = EV_PATH;
+	e->path.flags =
+		(u8)((members_find(m, "last") ? PATH_LAST : 0) | (members_find(m, "as_given") ? PATH_AS_GIVEN : 0));
+	e->path.piece = (u8)members_u64(m, "piece");
+	e->path.n = (u8)n;
+	e->path.dev = (u32)members_u64(m, "dev");
+	e->path.ino = members_u64(m, "ino");
+	e->path.ts_ns = members_u64(m, "ts");
+	return true;
+}
+
+static s64 member_s64(const struct members *m, const char *key)
+{
+	const struct ndjson_field *f = members_find(m, key);
+	s64 v = 0;
+
+	if (f)
+		ndjson_s64(f, &v);
+	return v;
+}
+
+bool fold_call(const struct members *m, union event *e)
+{
+	const struct ndjson_field *call = members_find(m, "call");
+	const char *offset = "offset";
+
+	if (!call)
+		return false;
+	e->syscall = (struct ev_syscall){
+		.kind = EV_SYSCALL,
+		.call = call_find(call->text, call->text_len),
+		.fd = (s32)member_s64(m, "fd"),
+		.ts_ns = members_u64(m, "ts"),
+		.lat_ns = members_u64(m, "lat_ns"),
+		.size = members_u64(m, "size"),
+		.ret = member_s64(m, "ret"),
+		.ino = members_u64(m, "ino"),
+		.dev = (u32)members_u64(m, "dev"),
+		.tid = (u32)members_u64(m, "tid"),
+		.arg = (u32)members_u64(m, "arg"),
+		.fd2 = (s32)member_s64(m, "fd2"),
+	};
+	if (call_has_address(e->syscall.call))
+		offset = "address";
+	e->syscall.offset = members_u64(m, offset);
+	e->syscall.flags =
+		(u8)((members_find(m, "ino") ? SYSCALL_FILE : 0) | (members_find(m, offset) ? SYSCALL_OFFSET : 0) |
+		     (members_find(m, "size_partial") ? SYSCALL_PARTIAL : 0) |
+		     (members_find(m, "no_enter") ? SYSCALL_NO_ENTER : 0));
+	return e->syscall.call != CALL_NONE;
+}
+
+bool fold_uring(const struct members *m, union event *e)
+{
+	const char *offset = members_find(m, "slba") ? "slba" : "offset";
+	u32 flags = 0;
+
+	flags |= members_find(m, "ino") ? URING_FILE : 0;
+	flags |= members_find(m, "offset") ? URING_OFFSET : 0;
+	flags |= members_find(m, "size_partial") ? URING_PARTIAL : 0;
+	flags |= members_find(m, "sqpoll") ? URING_SQPOLL : 0;
+	flags |= members_find(m, "punted") ? URING_PUNTED : 0;
+	flags |= members_find(m, "unfinished") ? URING_UNFINISHED : 0;
+	flags |= members_find(m, "at_position") ? URING_POSITION : 0;
+	e->uring = (struct ev_uring){
+		.kind = EV_URING,
+		.flags = (u8)flags,
+		.opcode = (u8)members_u64(m, "opcode"),
+		.sqe_flags = (u8)members_u64(m, "sqe_flags"),
+		.res = (s32)member_s64(m, "res"),
+		.ts_ns = members_u64(m, "ts"),
+		.lat_ns = members_u64(m, "lat_ns"),
+		.user_data = members_u64(m, "user_data"),
+		.offset = members_u64(m, offset),
+		.size = members_u64(m, "size"),
+		.ino = members_u64(m, "ino"),
+		.dev = (u32)members_u64(m, "dev"),
+		.tid = (u32)members_u64(m, "tid"),
+		.ring = (u32)members_u64(m, "ring"),
+		.fd = (s32)member_s64(m, "fd"),
+		.cqe_flags = (u32)members_u64(m, "cqe_flags"),
+		.sub = (u32)members_u64(m, "nvme_opcode"),
+	};
+	return e->uring.ts_ns != 0;
+}
+
 static bool set_overflow(const struct members *m, const struct jsonl_overflow *o, union event *e)
 {
 	e->overflow = (struct ev_cq_overflow){
@@ -135,10 +229,22 @@ static bool set_clock(const struct jsonl_anchor *a, union event *e)
 	return true;
 }
 
+u8 fold_witness(const struct members *m)
+{
+	const struct ndjson_field *f = members_find(m, "witness");
+	u8 w;
+
+	for (w = 0; f && w < EV_WITNESSES; w++)
+		if (slice_is((struct slice){ f->text, f->text_len }, event_witness_name(w)))
+			return w;
+	return 0;
+}
+
 static bool set_loss(const struct members *m, const struct jsonl_loss *l, union event *e)
 {
 	e->loss = (struct ev_loss){
 		.kind = EV_LOSS,
+		.witness = fold_witness(m),
 		.ts_ns = members_u64(m, "ts"),
 		.seen = l->seen,
 		.stored = l->stored,
@@ -177,6 +283,12 @@ static bool from_members(const struct members *m, const struct item *line, union
 		return set_task(m, e);
 	if (line->kind == ITEM_DISK)
 		return set_disk(m, e);
+	if (line->kind == ITEM_PATH)
+		return set_path(m, e);
+	if (line->kind == ITEM_SYSCALL)
+		return fold_call(m, e);
+	if (line->kind == ITEM_URING)
+		return fold_uring(m, e);
 	return type && slice_is((struct slice){ type->text, type->text_len }, "kvt_record") && set_foreign(m, e);
 }
 

@@ -34,4 +34,10 @@ bool fold_tells(struct told *t, const union event *e, const struct item *line, s
 /* The same for all lines that are not of commands: the record from the line itself. */
 bool fold_other(struct told *t, const struct item *line, struct names *names, struct folded *out);
 
+/* The system call in a line, false when it is none of ours; members that it lacks are zero. */
+bool fold_call(const struct members *m, union event *e);
+bool fold_uring(const struct members *m, union event *e);
+/* The tracer (enum ev_witness) that the account in a line is of. */
+u8 fold_witness(const struct members *m);
+
 #endif

@@ -14,9 +14,12 @@ enum item_kind {
 	ITEM_FOOTER,	/* the account at the end of a capture */
 	ITEM_TASK,
 	ITEM_DISK,
+	ITEM_PATH,
 	ITEM_NVME, /* a command, or half of one */
 	ITEM_NVME_KV,
 	ITEM_CQ_OVERFLOW,
+	ITEM_SYSCALL,
+	ITEM_URING,
 	ITEM_CLOCK,
 	ITEM_LOSS,
 	ITEM_SEMANTIC,
@@ -48,6 +51,12 @@ struct item {
 static inline bool item_is_command(const struct item *it)
 {
 	return it->kind == ITEM_NVME || it->kind == ITEM_NVME_KV;
+}
+
+/* What gives a name to a number of other events. */
+static inline bool item_is_name(const struct item *it)
+{
+	return it->kind == ITEM_TASK || it->kind == ITEM_DISK || it->kind == ITEM_PATH;
 }
 
 /* The word for it in options and outputs: "nvme", "semantic", ... */

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/jsonl_write.h"
 
+#include "capture/calls.h"
 #include "capture/nvme_names.h"
 #include "capture/record.h"
+#include "capture/uring_names.h"
 #include "lib/buf.h"
 
 #define BLK_STS_IOERR 10
@@ -143,6 +145,11 @@ static char *put_completion(char *p, const struct ev_nvme *c)
 static char *put_loss(char *p, const struct ev_loss *e)
 {
 	p = LIT(p, "{\"event_type\":\"loss\"");
+	if (event_witness_name(e->witness) && e->witness) {
+		p = LIT(p, ",\"witness\":\"");
+		p = put_str(p, event_witness_name(e->witness));
+		p = LIT(p, "\"");
+	}
 	p = NUM(p, "ts", e->ts_ns);
 	p = NUM(p, "seen", e->seen);
 	p = NUM(p, "stored", e->stored);
@@ -173,6 +180,124 @@ static char *put_anchor(char *p, const struct ev_clock *e)
 	return NUM(p, "uncertainty_ns", e->uncertainty_ns);
 }
 
+static char *put_s64(char *p, s64 v)
+{
+	if (v < 0)
+		*p++ = '-';
+	return text_u64(p, v < 0 ? 0 - (u64)v : (u64)v);
+}
+
+/* All of a call but what its file is called. */
+static char *put_call(char *p, const struct ev_syscall *c, const struct known_task *t)
+{
+	p = LIT(p, "{\"event_type\":\"syscall\",\"call\":\"");
+	p = put_str(p, call_name(c->call));
+	p = LIT(p, "\"");
+	p = NUM(p, "pid", t ? t->ev.pid : 0);
+	p = NUM(p, "tid", c->tid);
+	p = LIT(p, ",\"comm\":");
+	p = put_name(p, t ? &t->comm : NULL);
+	p = NUM(p, "ts", c->ts_ns);
+	p = NUM(p, "lat_ns", c->lat_ns);
+	p = LIT(p, ",\"ret\":");
+	p = put_s64(p, c->ret);
+	p = LIT(p, ",\"fd\":");
+	p = put_s64(p, c->fd);
+	if (c->flags & SYSCALL_OFFSET)
+		p = call_has_address(c->call) ? NUM(p, "address", c->offset) : NUM(p, "offset", c->offset);
+	p = NUM(p, "size", c->size);
+	if (c->arg)
+		p = NUM(p, "arg", c->arg);
+	if (c->fd2) {
+		p = LIT(p, ",\"fd2\":");
+		p = put_s64(p, c->fd2);
+	}
+	if (c->flags & SYSCALL_PARTIAL)
+		p = LIT(p, ",\"size_partial\":true");
+	if (c->flags & SYSCALL_NO_ENTER)
+		p = LIT(p, ",\"no_enter\":true");
+	if (c->flags & SYSCALL_FILE) {
+		p = NUM(p, "dev", c->dev);
+		p = NUM(p, "ino", c->ino);
+	}
+	return p;
+}
+
+/* All of a request but what its file is called. */
+static char *put_uring(char *p, const struct ev_uring *e, const struct known_task *t)
+{
+	p = LIT(p, "{\"event_type\":\"uring\",\"op\":\"");
+	p = put_str(p, uring_op_name(e->opcode));
+	p = LIT(p, "\"");
+	p = NUM(p, "opcode", e->opcode);
+	p = NUM(p, "user_data", e->user_data);
+	p = NUM(p, "pid", t ? t->ev.pid : 0);
+	p = NUM(p, "tid", e->tid);
+	p = LIT(p, ",\"comm\":");
+	p = put_name(p, t ? &t->comm : NULL);
+	p = NUM(p, "ts", e->ts_ns);
+	p = NUM(p, "lat_ns", e->lat_ns);
+	p = LIT(p, ",\"res\":");
+	p = put_s64(p, e->res);
+	p = LIT(p, ",\"fd\":");
+	p = put_s64(p, e->fd);
+	if (e->flags & URING_OFFSET)
+		p = NUM(p, "offset", e->offset);
+	else if (uring_is_passthrough(e->opcode))
+		p = NUM(p, "slba", e->offset);
+	p = NUM(p, "size", e->size);
+	if (e->flags & URING_PARTIAL)
+		p = LIT(p, ",\"size_partial\":true");
+	if (e->flags & URING_POSITION)
+		p = LIT(p, ",\"at_position\":true");
+	if (uring_is_passthrough(e->opcode))
+		p = NUM(p, "nvme_opcode", e->sub);
+	p = NUM(p, "ring", e->ring);
+	if (e->sqe_flags)
+		p = NUM(p, "sqe_flags", e->sqe_flags);
+	if (e->cqe_flags)
+		p = NUM(p, "cqe_flags", e->cqe_flags);
+	if (e->flags & URING_SQPOLL)
+		p = LIT(p, ",\"sqpoll\":true");
+	if (e->flags & URING_PUNTED)
+		p = LIT(p, ",\"punted\":true");
+	if (e->flags & URING_UNFINISHED)
+		p = LIT(p, ",\"unfinished\":true");
+	if (e->flags & URING_FILE) {
+		p = NUM(p, "dev", e->dev);
+		p = NUM(p, "ino", e->ino);
+	}
+	return p;
+}
+
+/* The path of the file of a call or request, where it is known. */
+static void put_path_of(struct buf *b, const union event *e, struct names *names)
+{
+	const struct known_file *f = NULL;
+
+	if (e->kind == EV_SYSCALL && (e->syscall.flags & SYSCALL_FILE))
+		f = names_file(names, e->syscall.dev, e->syscall.ino);
+	else if (e->kind == EV_URING && (e->uring.flags & URING_FILE))
+		f = names_file(names, e->uring.dev, e->uring.ino);
+
+	if (!f)
+		return;
+	buf_lit(b, ",\"path\":");
+	buf_json(b, f->path.p, f->path.n);
+}
+
+static void put_path(struct buf *b, const struct ev_path *e)
+{
+	buf_printf(b, "{\"event_type\":\"path\",\"dev\":%u,\"ino\":%llu,\"ts\":%llu,\"piece\":%u", e->dev, ULL(e->ino),
+		   ULL(e->ts_ns), e->piece);
+	if (e->flags & PATH_LAST)
+		buf_lit(b, ",\"last\":true");
+	if (e->flags & PATH_AS_GIVEN)
+		buf_lit(b, ",\"as_given\":true");
+	buf_lit(b, ",\"text\":");
+	buf_json(b, e->text, MIN(e->n, sizeof(e->text)));
+}
+
 /* The line of a record but for its end; p itself when it has none. */
 static char *put_event(char *p, const void *record, struct names *names)
 {
@@ -189,6 +314,16 @@ static char *put_event(char *p, const void *record, struct names *names)
 		return put_anchor(p, record);
 	case EV_LOSS:
 		return put_loss(p, record);
+	case EV_SYSCALL: {
+		const struct ev_syscall *call = record;
+
+		return put_call(p, call, names_task_at(names, call->tid, call->ts_ns));
+	}
+	case EV_URING: {
+		const struct ev_uring *e = record;
+
+		return put_uring(p, e, names_task_at(names, e->tid, e->ts_ns));
+	}
 	default:
 		return p;
 	}
@@ -207,6 +342,15 @@ void jsonl_event(struct buf *b, const void *record, struct names *names)
 		return;
 	start = b->p + b->n;
 	p = put_event(start, record, names);
+	if (*(const u8 *)record >= EV_SYSCALL) {
+		b->n = (size_t)(p - b->p);
+		if (*(const u8 *)record == EV_PATH)
+			put_path(b, record);
+		else
+			put_path_of(b, record, names);
+		buf_lit(b, "}\n");
+		return;
+	}
 	if (p > start)
 		p = LIT(p, "}\n");
 	if (has_completion(record))
@@ -237,6 +381,20 @@ static void put_disk(struct buf *b, const struct ev_disk *e)
 	buf_printf(b, "{\"event_type\":\"disk\",\"dev\":%u,\"nsid\":%u,\"csi\":%u,\"lba_bytes\":%u,\"ms\":%u", e->dev,
 		   e->nsid, e->csi, e->lba_bytes, e->ms);
 	put_bytes(b, ",\"name\":", e->name, sizeof(e->name));
+}
+
+static bool uring_is_told(const struct ev_uring *e)
+{
+	bool cmd = uring_is_passthrough(e->opcode);
+
+	return (e->flags & URING_OFFSET || cmd || !e->offset) && !(e->flags & URING_OFFSET && cmd) &&
+	       (cmd || !e->sub) && (e->flags & URING_FILE || (!e->dev && !e->ino));
+}
+
+static bool call_is_told(const struct ev_syscall *c)
+{
+	return c->call && c->call < N_CALLS && c->flags < 16 && (c->flags & SYSCALL_OFFSET || !c->offset) &&
+	       (c->flags & SYSCALL_FILE || (!c->dev && !c->ino));
 }
 
 /* True when the members of a key-value command tell all of it. */
@@ -292,7 +450,14 @@ static bool is_told(const union event *e, size_t size, struct names *names)
 	case EV_CLOCK:
 		return zero(e->clock.pad, sizeof(e->clock.pad));
 	case EV_LOSS:
-		return zero(e->loss.pad, sizeof(e->loss.pad));
+		return zero(e->loss.pad, sizeof(e->loss.pad)) && e->loss.witness < EV_WITNESSES;
+	case EV_SYSCALL:
+		return call_is_told(&e->syscall);
+	case EV_URING:
+		return uring_is_told(&e->uring);
+	case EV_PATH:
+		return e->path.n <= sizeof(e->path.text) && !(e->path.flags & ~3u) &&
+		       zero((const u8 *)e->path.text + e->path.n, sizeof(e->path.text) - e->path.n);
 	default:
 		return e->kind == EV_DISK;
 	}
@@ -315,8 +480,12 @@ void jsonl_record(struct buf *b, const void *record, size_t size, struct names *
 		put_task(b, record);
 	else if (kind == EV_DISK)
 		put_disk(b, record);
+	else if (kind == EV_PATH)
+		put_path(b, record);
 	else
 		b->n = (size_t)(put_event(b->p + start, record, names) - b->p);
+	if (kind == EV_SYSCALL || kind == EV_URING)
+		put_path_of(b, record, names);
 	if (b->n == start)
 		buf_printf(b, "{\"event_type\":\"kvt_record\",\"kind\":%u,\"ts\":%llu", kind,
 			   (unsigned long long)event_time(record));

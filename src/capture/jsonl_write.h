@@ -12,7 +12,7 @@
 
 /*
  * Appends the line(s) of one record: a completed command gives an nvme_cmd and
- * an nvme_cmp, a snapshot only the first; EV_TASK and EV_DISK give none, they
+ * an nvme_cmp, a snapshot only the first; EV_PATH gives a "path"; EV_TASK and EV_DISK give none, they
  * must have been given to `names` before.
  */
 void jsonl_event(struct buf *b, const void *record, struct names *names);

@@ -6,7 +6,7 @@
  *   block  = struct kvt_block, then `stored` bytes (records of one size, a JSON
  *            document, or text), CRC-32 over header and payload
  *   order  = one META document first; blocks of records and text; one FOOTER
- *            document last.  The records that name a task or a disk stand in
+ *            document last.  The records that name a task, a disk or a file stand in
  *            front of those that need them.
  *
  * A further META document adds devices to the first one's table.  One with

@@ -179,6 +179,7 @@ static int flush_behind_names(struct kvt_writer *w, u32 at)
 {
 	flush_block(w, EV_TASK);
 	flush_block(w, EV_DISK);
+	flush_block(w, EV_PATH);
 	return flush_block(w, at);
 }
 

@@ -128,6 +128,92 @@ static int learn_disk(struct names *n, const struct ev_disk *e)
 	return 0;
 }
 
+/* Two numbers in one: where two files meet, the later one is not named. */
+static u64 file_key(u32 dev, u64 ino)
+{
+	return hash_u64(ino ^ (u64)dev << 40 ^ dev);
+}
+
+static int learn_path(struct names *n, const struct ev_path *e)
+{
+	u64 key = file_key(e->dev, e->ino);
+	struct known_file *f;
+	bool is_new;
+	u32 *at;
+
+	if (n->n_files == MAX_NAMES || e->n > sizeof(e->text))
+		return 0;
+	at = map64_put(&n->file_at, key, &is_new);
+	if (!at)
+		return -ENOMEM;
+	if (is_new) {
+		if (!append((void **)&n->file, &n->n_files, sizeof(*f)))
+			return -ENOMEM;
+		*at = n->n_files - 1;
+		n->file[*at].dev = e->dev;
+		n->file[*at].ino = e->ino;
+	}
+	f = &n->file[*at];
+	if (f->dev != e->dev || f->ino != e->ino)
+		return 0;
+	if (!e->piece) {
+		buf_reset(&f->path);
+		f->whole = true;
+	}
+	/* A piece of text is 40 bytes but for the last one. */
+	if (f->path.n != e->piece * sizeof(e->text))
+		f->whole = false;
+	f->ts_ns = e->ts_ns;
+	f->as_given = e->flags & PATH_AS_GIVEN;
+	buf_add(&f->path, e->text, e->n);
+	return f->path.failed ? -ENOMEM : 0;
+}
+
+const struct known_file *names_file(struct names *n, u32 dev, u64 ino)
+{
+	const struct known_file *f = n->last_file < n->n_files ? &n->file[n->last_file] : NULL;
+	const u32 *i;
+
+	if (!f || f->ino != ino || f->dev != dev) {
+		i = map64_get(&n->file_at, file_key(dev, ino));
+		f = i ? &n->file[*i] : NULL;
+		if (!f || f->ino != ino || f->dev != dev)
+			return NULL;
+		n->last_file = *i;
+	}
+	return f->whole && f->path.n ? f : NULL;
+}
+
+int path_pieces(const struct ev_path *head, const char *path, size_t n,
+		int (*fn)(void *arg, const struct ev_path *piece), void *arg)
+{
+	struct ev_path e = *head;
+	int ret;
+
+	for (e.piece = 0;; e.piece++) {
+		e.n = (u8)MIN(n, sizeof(e.text));
+		memset(e.text, 0, sizeof(e.text));
+		memcpy(e.text, path, e.n);
+		n -= e.n;
+		path += e.n;
+		e.flags = (u8)((head->flags & ~PATH_LAST) | (n ? 0 : PATH_LAST));
+		ret = fn(arg, &e);
+		if (ret || !n || e.piece == UINT8_MAX)
+			return ret;
+	}
+}
+
+int names_path_pieces(const struct known_file *f, int (*fn)(void *arg, const struct ev_path *piece), void *arg)
+{
+	struct ev_path head = { .kind = EV_PATH,
+				.flags = f->as_given ? PATH_AS_GIVEN : 0,
+				.dev = f->dev,
+				.ts_ns = f->ts_ns,
+				.ino = f->ino };
+
+	return path_pieces(&head, f->path.p, f->path.n, fn, arg);
+}
+
 int names_learn(struct names *n, const void *record)
 {
 	switch (*(const u8 *)record) {
@@ -135,6 +221,8 @@ int names_learn(struct names *n, const void *record)
 		return learn_task(n, record);
 	case EV_DISK:
 		return learn_disk(n, record);
+	case EV_PATH:
+		return learn_path(n, record);
 	default:
 		return 0;
 	}
@@ -181,6 +269,12 @@ const struct known_disk *names_disk(struct names *n, u32 dev)
 
 void names_free(struct names *n)
 {
+	u32 i;
+
+	for (i = 0; i < n->n_files; i++)
+		buf_free(&n->file[i].path);
+	free(n->file);
+	map64_free(&n->file_at);
 	map64_free(&n->task_at);
 	map64_free(&n->disk_at);
 	free(n->task);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/nvme_names.h"
 
+#include <errno.h>
+#include <string.h>
+
 enum {
 	OP_FLUSH = 0x00,
 	OP_WRITE = 0x01,
@@ -43,6 +46,16 @@ const char *nvme_op_name(u8 opcode)
 	default:
 		return "other";
 	}
+}
+
+int nvme_op_find(const char *name, u64 *opcode)
+{
+	if (!strcmp(name, "discard") || !strcmp(name, "trim"))
+		name = "dsm";
+	for (*opcode = 0; *opcode < 256; ++*opcode)
+		if (strcmp(name, "other") && !strcmp(nvme_op_name((u8)*opcode), name))
+			return 0;
+	return -ENOENT;
 }
 
 const char *nvme_kv_op_name(u8 opcode)

@@ -7,6 +7,8 @@
 
 /* "read", "write", "flush", ..., "other"; the names of the older tracers for their five. */
 const char *nvme_op_name(u8 opcode);
+/* The opcode of a name of the above but "other"; discard and trim are dsm.  0 or -ENOENT. */
+int nvme_op_find(const char *name, u64 *opcode);
 /* "store", "retrieve", "list", "delete", "exist", "other" */
 const char *nvme_kv_op_name(u8 opcode);
 /* cdw10/11 hold an LBA */

@@ -15,7 +15,31 @@ union event {
 	struct ev_disk disk;
 	struct ev_clock clock;
 	struct ev_loss loss;
+	struct ev_syscall syscall;
+	struct ev_path path;
+	struct ev_uring uring;
 };
+
+/* The word for a kind in documents, NULL of one that is not known. */
+static inline const char *event_kind_name(u8 kind)
+{
+	static const char *const names[EV_KINDS] = {
+		[EV_NVME] = "nvme",   [EV_NVME_KV] = "nvme_kv", [EV_CQ_OVERFLOW] = "cq_overflow",
+		[EV_TASK] = "task",   [EV_DISK] = "disk",	[EV_CLOCK] = "clock",
+		[EV_LOSS] = "loss",   [EV_SYSCALL] = "syscall", [EV_PATH] = "path",
+		[EV_URING] = "uring",
+	};
+
+	return kind < EV_KINDS ? names[kind] : NULL;
+}
+
+/* The same for a tracer. */
+static inline const char *event_witness_name(u8 witness)
+{
+	static const char *const names[EV_WITNESSES] = { "nvme", "syscall", "iouring" };
+
+	return witness < EV_WITNESSES ? names[witness] : NULL;
+}
 
 /* Size of the struct of a kind, 0 of one that is not known. */
 static inline size_t event_bytes(u8 kind)
@@ -24,7 +48,8 @@ static inline size_t event_bytes(u8 kind)
 		[EV_NVME] = sizeof(struct ev_nvme), [EV_NVME_KV] = sizeof(struct ev_nvme_kv),
 		[EV_TASK] = sizeof(struct ev_task), [EV_CQ_OVERFLOW] = sizeof(struct ev_cq_overflow),
 		[EV_DISK] = sizeof(struct ev_disk), [EV_CLOCK] = sizeof(struct ev_clock),
-		[EV_LOSS] = sizeof(struct ev_loss),
+		[EV_LOSS] = sizeof(struct ev_loss), [EV_SYSCALL] = sizeof(struct ev_syscall),
+		[EV_PATH] = sizeof(struct ev_path), [EV_URING] = sizeof(struct ev_uring),
 	};
 
 	return kind < EV_KINDS ? bytes[kind] : 0;
@@ -47,6 +72,9 @@ static inline u64 event_time(const void *record)
 _Static_assert(offsetof(struct ev_nvme, ts_ns) == offsetof(struct ev_cq_overflow, ts_ns), "event_time");
 _Static_assert(offsetof(struct ev_nvme, ts_ns) == offsetof(struct ev_clock, monotonic_ns), "event_time");
 _Static_assert(offsetof(struct ev_nvme, ts_ns) == offsetof(struct ev_loss, ts_ns), "event_time");
+_Static_assert(offsetof(struct ev_nvme, ts_ns) == offsetof(struct ev_syscall, ts_ns), "event_time");
+_Static_assert(offsetof(struct ev_nvme, ts_ns) == offsetof(struct ev_uring, ts_ns), "event_time");
+_Static_assert(offsetof(struct ev_nvme, ts_ns) == offsetof(struct ev_path, ts_ns), "event_time");
 
 static inline bool event_is_command(const void *record)
 {

@@ -287,12 +287,13 @@ bool select_is_event(const struct item *it)
 
 static bool kind_passes(const struct select *s, u8 kind)
 {
-	const u32 of_names = 1u << ITEM_NVME | 1u << ITEM_NVME_KV | 1u << ITEM_CQ_OVERFLOW;
+	const u32 of_names =
+		1u << ITEM_NVME | 1u << ITEM_NVME_KV | 1u << ITEM_CQ_OVERFLOW | 1u << ITEM_SYSCALL | 1u << ITEM_URING;
 
 	if (!s->kinds || kind == ITEM_META || kind == ITEM_FOOTER || (s->kinds >> kind & 1))
 		return true;
 	/* What others cannot be understood without. */
-	if (kind == ITEM_TASK || kind == ITEM_DISK)
+	if (kind == ITEM_TASK || kind == ITEM_DISK || kind == ITEM_PATH)
 		return s->kinds & of_names;
 	return kind == ITEM_KVIO_META && (s->kinds >> ITEM_SEMANTIC & 1);
 }

@@ -371,6 +371,11 @@ static int put_name(struct sink *s, u8 kind, const void *record)
 	return put(s, &it, "");
 }
 
+static int put_piece(void *arg, const struct ev_path *piece)
+{
+	return put_name(arg, ITEM_PATH, piece);
+}
+
 /* Heads and names again, so that the part can be read alone. */
 static int tell_again(struct sink *s)
 {
@@ -391,6 +396,8 @@ static int tell_again(struct sink *s)
 	for (k = 0; !ret && k < s->told.n_disks; k++)
 		if (s->told.disk[k].ev.kind)
 			ret = put_name(s, ITEM_DISK, &s->told.disk[k].ev);
+	for (k = 0; !ret && k < s->told.n_files; k++)
+		ret = names_path_pieces(&s->told.file[k], put_piece, s);
 	return ret;
 }
 
@@ -421,6 +428,8 @@ static bool was_told(struct sink *s, const struct item *it)
 		return t && t->ev.ts_ns <= e->task.ts_ns && t->ev.pid == e->task.pid &&
 		       !memcmp(t->ev.comm, e->task.comm, sizeof(t->ev.comm));
 	}
+	if (it->kind == ITEM_PATH)
+		return false;
 	d = names_disk(&s->told, e->disk.dev);
 	return d && !memcmp(&d->ev, &e->disk, sizeof(d->ev));
 }
@@ -431,6 +440,7 @@ static int remember(struct sink *s, const struct item *it)
 	switch (it->kind) {
 	case ITEM_TASK:
 	case ITEM_DISK:
+	case ITEM_PATH:
 		return it->record ? names_learn(&s->told, it->record) : 0;
 	case ITEM_META:
 		return json_array_append(s->heads, (json_t *)it->doc) ? -ENOMEM : 0;
@@ -466,7 +476,7 @@ int sink_put(struct sink *s, const struct item *it, const char *source)
 
 	if (s->error)
 		return s->error;
-	if (s->o.several && it->record && (it->kind == ITEM_TASK || it->kind == ITEM_DISK) && was_told(s, it))
+	if (s->o.several && it->record && item_is_name(it) && was_told(s, it))
 		return 0;
 	if (splits(s) && event && is_full(s, it, source))
 		s->error = next_part(s);
@@ -490,8 +500,8 @@ u32 sink_part(const struct sink *s)
 
 json_t *sink_counts(const struct sink *s)
 {
-	static const u8 kinds[] = { ITEM_NVME, ITEM_NVME_KV, ITEM_CQ_OVERFLOW, ITEM_TASK,
-				    ITEM_DISK, ITEM_CLOCK,   ITEM_LOSS };
+	static const u8 kinds[] = { ITEM_NVME,	ITEM_NVME_KV, ITEM_CQ_OVERFLOW, ITEM_TASK, ITEM_DISK,
+				    ITEM_CLOCK, ITEM_LOSS,    ITEM_SYSCALL,	ITEM_PATH, ITEM_URING };
 	json_t *counts = json_object();
 	size_t i;
 

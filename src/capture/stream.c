@@ -391,7 +391,7 @@ static int look_ahead(struct stream *s)
 	ret = kvt_reader_open(&r, read_zin, z);
 	if (!ret) {
 		while (!ret && kvt_next(r, &c) > 0)
-			if (c.type == EV_TASK || c.type == EV_DISK)
+			if (c.type == EV_TASK || c.type == EV_DISK || c.type == EV_PATH)
 				ret = keep_names(s, &c, &seen);
 		kvt_reader_close(r);
 	}
@@ -414,7 +414,7 @@ static bool wants_name(struct stream *s, const u8 *p)
 /* A record as an item: 1, 0 when it was given out before, -errno. */
 static int give_record(struct stream *s, struct item *it)
 {
-	bool name = it->kind == ITEM_TASK || it->kind == ITEM_DISK;
+	bool name = item_is_name(it);
 	int ret;
 
 	it->names = &s->names;
@@ -565,8 +565,7 @@ int stream_next(struct stream *s, struct item *it)
 		ret = next_raw(s, it);
 		if (!ret)
 			ret = end(s);
-		else if (ret > 0 &&
-			 (!it->line.p || (s->o.fold == FOLD_NOT && it->kind != ITEM_TASK && it->kind != ITEM_DISK)))
+		else if (ret > 0 && (!it->line.p || (s->o.fold == FOLD_NOT && !item_is_name(it))))
 			return 1;
 		else if (ret > 0)
 			ret = fold_put(s->fold, it);

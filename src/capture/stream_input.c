@@ -96,6 +96,12 @@ static u8 kind_of_other(const struct members *m)
 
 	if (slice_is(type, "task"))
 		return ITEM_TASK;
+	if (slice_is(type, "syscall"))
+		return ITEM_SYSCALL;
+	if (slice_is(type, "uring"))
+		return ITEM_URING;
+	if (slice_is(type, "path"))
+		return ITEM_PATH;
 	return slice_is(type, "disk") ? ITEM_DISK : ITEM_OTHER;
 }
 
@@ -109,6 +115,14 @@ static void set_pid(struct item *it)
 	it->pid = (u32)members_u64(&m, "pid");
 }
 
+/* A sum of times, or the first one when a clock ran backwards. */
+static u64 later(u64 ts_ns, u64 lat_ns)
+{
+	u64 sum;
+
+	return (s64)lat_ns < 0 || __builtin_add_overflow(ts_ns, lat_ns, &sum) ? ts_ns : sum;
+}
+
 /* What jsonl_read() does not look into. */
 static void set_other(struct item *it, bool span)
 {
@@ -120,6 +134,8 @@ static void set_other(struct item *it, bool span)
 		it->kind = kind_of_other(&m);
 	it->at_ns = time_of(&m, "ts", span);
 	it->start_ns = span ? time_of(&m, "ts_start", true) : it->at_ns;
+	if (it->kind == ITEM_SYSCALL || it->kind == ITEM_URING)
+		it->at_ns = later(it->start_ns, members_u64(&m, "lat_ns"));
 	set_pid(it);
 }
 
@@ -136,14 +152,6 @@ static void set_times(struct item *it, u8 kind, u64 start_ns, u64 at_ns)
 	it->kind = kind;
 	it->start_ns = start_ns;
 	it->at_ns = at_ns;
-}
-
-/* A sum of times, or the first one when a clock ran backwards. */
-static u64 later(u64 ts_ns, u64 lat_ns)
-{
-	u64 sum;
-
-	return (s64)lat_ns < 0 || __builtin_add_overflow(ts_ns, lat_ns, &sum) ? ts_ns : sum;
 }
 
 void item_of_line(struct item *it, struct slice line, const struct jsonl_rec *rec)
@@ -200,9 +208,10 @@ void item_of_line(struct item *it, struct slice line, const struct jsonl_rec *re
 void item_of_record(struct item *it, const union event *e, size_t size)
 {
 	static const u8 kinds[EV_KINDS] = {
-		[EV_NVME] = ITEM_NVME, [EV_NVME_KV] = ITEM_NVME_KV, [EV_CQ_OVERFLOW] = ITEM_CQ_OVERFLOW,
-		[EV_TASK] = ITEM_TASK, [EV_DISK] = ITEM_DISK,	    [EV_CLOCK] = ITEM_CLOCK,
-		[EV_LOSS] = ITEM_LOSS,
+		[EV_NVME] = ITEM_NVME,	 [EV_NVME_KV] = ITEM_NVME_KV, [EV_CQ_OVERFLOW] = ITEM_CQ_OVERFLOW,
+		[EV_TASK] = ITEM_TASK,	 [EV_DISK] = ITEM_DISK,	      [EV_CLOCK] = ITEM_CLOCK,
+		[EV_LOSS] = ITEM_LOSS,	 [EV_SYSCALL] = ITEM_SYSCALL, [EV_PATH] = ITEM_PATH,
+		[EV_URING] = ITEM_URING,
 	};
 	u64 ts = event_time(e);
 
@@ -214,6 +223,11 @@ void item_of_record(struct item *it, const union event *e, size_t size)
 	if (event_is_command(e)) {
 		it->at_ns = later(ts, e->nvme.lat_ns);
 		it->in_flight = e->nvme.flags & NVME_IN_FLIGHT;
+	} else if (e->kind == EV_SYSCALL) {
+		it->at_ns = later(ts, e->syscall.lat_ns);
+	} else if (e->kind == EV_URING) {
+		it->at_ns = later(ts, e->uring.lat_ns);
+		it->in_flight = e->uring.flags & URING_UNFINISHED;
 	} else if (e->kind != EV_CQ_OVERFLOW && e->kind < EV_KINDS) {
 		it->start_ns = 0;
 	}
@@ -226,7 +240,8 @@ static const char *const kind_names[N_ITEM_KINDS] = {
 	[ITEM_NVME_KV] = "nvme_kv",   [ITEM_CQ_OVERFLOW] = "cq_overflow",
 	[ITEM_CLOCK] = "clock",	      [ITEM_LOSS] = "loss",
 	[ITEM_SEMANTIC] = "semantic", [ITEM_SERVING] = "serving",
-	[ITEM_OTHER] = "other",
+	[ITEM_URING] = "uring",	      [ITEM_SYSCALL] = "syscall",
+	[ITEM_PATH] = "path",	      [ITEM_OTHER] = "other",
 };
 
 const char *item_kind_name(enum item_kind kind)

@@ -15,18 +15,20 @@
 #if KVIO_BPF
 #include "lib/clock.h"
 #include "lib/human.h"
-#include "lib/jsonutil.h"
 #include "model/live.h"
 #include "out/top.h"
 #include "session/screen.h"
 #include "session/session.h"
+#include "session/summary.h"
 #endif
 
 static struct {
-	const char *output, *jsonl, *comm;
-	struct opt_list pids, devices;
-	u64 duration_ns, ring_bytes, lba_bytes;
+	const char *output, *jsonl, *comm, *cgroup;
+	struct opt_list pids, devices, ops;
+	u64 duration_ns, ring_bytes, lba_bytes, min_bytes, max_bytes;
 	bool kv, no_entry, no_cq_overflow, quiesced, json, top;
+	u32 witnesses; /* of the operands */
+	bool passthrough;
 } o = { .ring_bytes = 16 << 20 };
 
 static const struct opt opts[] = {
@@ -38,10 +40,16 @@ static const struct opt opts[] = {
 	OPT_GROUP("What to record"),
 	OPT_LIST('p', "pid", &o.pids, "PID", "only this process (repeatable; 0 = all)"),
 	OPT_STR(0, "comm", &o.comm, "NAME", "only threads of exactly this name"),
+	OPT_STR(0, "cgroup", &o.cgroup, "PATH",
+		"only tasks of this cgroup and those below it (a path of /proc/PID/cgroup, as of a container)"),
 	OPT_LIST(
 		0, "device", &o.devices, "DEV",
 		"only this namespace: ng0n1, nvme0n1 or their /dev path (repeatable); a multipath head stands for its paths"),
 	OPT_DURATION('d', "duration", &o.duration_ns, "TIME", "stop after TIME (10s, 500ms, 2m)"),
+	OPT_LIST(0, "op", &o.ops, "OP",
+		 "only NVMe commands of this opcode: read, write, flush, dsm, 0x7d... (repeatable)"),
+	OPT_SIZE(0, "min-size", &o.min_bytes, "SIZE", "only NVMe commands of at least SIZE"),
+	OPT_SIZE(0, "max-size", &o.max_bytes, "SIZE", "only NVMe commands of at most SIZE"),
 	OPT_FLAG(0, "kv", &o.kv, "decode every namespace as key-value (else: as its command set says)"),
 	OPT_GROUP("Cost"),
 	OPT_SIZE(0, "ring", &o.ring_bytes, "SIZE", "ring buffer for each 8 CPUs (default 16M)"),
@@ -51,11 +59,12 @@ static const struct opt opts[] = {
 	OPT_OLD(OPT_T_STR, "jsonl", &o.jsonl),
 	OPT_OLD(OPT_T_DURATION, "dur", &o.duration_ns),
 	OPT_OLD(OPT_T_SIZE, "lba-size", &o.lba_bytes),
+	OPT_OLD(OPT_T_LIST, "disk", &o.devices),
 	OPT_OLD(OPT_T_FLAG, "quiesced", &o.quiesced),
 	OPT_END,
 };
 
-static const char *const words[] = { "uring-cmd", NULL };
+static const char *const words[] = { "uring-cmd", "nvme", "syscall", "iouring", NULL };
 
 #if !KVIO_BPF
 
@@ -70,14 +79,47 @@ static int run(int argc, char **argv)
 
 #else
 
+static void add_probe(const char *word, size_t n)
+{
+	static const struct {
+		const char *word;
+		u32 witness;
+	} known[] = { { "uring-cmd", TRACE_NVME },
+		      { "nvme", TRACE_NVME },
+		      { "syscall", TRACE_SYSCALL },
+		      { "iouring", TRACE_URING } };
+	static bool nvme;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(known); i++)
+		if (strlen(known[i].word) == n && !memcmp(known[i].word, word, n))
+			break;
+	if (i == ARRAY_SIZE(known))
+		die_usage("'%.*s' cannot be recorded; known: uring-cmd, nvme, syscall, iouring", (int)n, word);
+	o.witnesses |= known[i].witness;
+	/* Passthrough is a view of the NVMe commands: who asks for both wants all. */
+	nvme |= i == 1;
+	o.passthrough = !nvme && (o.passthrough || i == 0);
+}
+
 static void parse_probes(int argc, char **argv)
 {
+	const char *p, *end;
+
 	if (argc < 2)
-		die_usage("name what to record: uring-cmd");
+		die_usage("name what to record: uring-cmd, nvme, syscall, iouring (several with commas)");
 	if (argc > 2)
 		die_usage("unexpected operand '%s' (a program to run comes behind --)", argv[2]);
-	if (strcmp(argv[1], "uring-cmd"))
-		die_usage("'%s' cannot be recorded; known: uring-cmd", argv[1]);
+	for (p = argv[1];; p = end + 1) {
+		end = strchrnul(p, ',');
+		add_probe(p, (size_t)(end - p));
+		if (!*end)
+			break;
+	}
+	if (o.top && !(o.witnesses & TRACE_NVME))
+		die_usage("--top shows NVMe commands: record uring-cmd or nvme as well");
+	if (o.max_bytes && o.min_bytes > o.max_bytes)
+		die_usage("--min-size is above --max-size");
 }
 
 static const char *output_path(enum cap_format *format)
@@ -130,8 +172,9 @@ static void view_tick(void *arg)
 	struct buf b = {};
 
 	live_forget_in_flight(&v->live);
-	nvme_trace_in_flight(v->s->trace, 0, view_in_flight, &v->live);
-	nvme_trace_account(v->s->trace, &v->live.loss, NULL);
+	trace_in_flight(v->s->trace, 0, view_in_flight, &v->live);
+	/* The first account is that of the commands: --top is for them. */
+	trace_account(v->s->trace, 0, &v->live.loss);
 	top_text(&b, &v->live, now_ns, v->screen ? screen_lines() - 1 : 0, opt_color(stdout));
 	screen_show(&b, v->screen);
 	buf_free(&b);
@@ -158,100 +201,53 @@ static void view_close(struct view *v)
 	live_free(&v->live);
 }
 
-static u64 lost(const struct recorder_totals *t)
+static void tell_hooks(const struct trace *t)
 {
-	return t->loss.ring_full + t->loss.map_full + t->loss.hook_missed;
-}
+	const struct facility *f;
+	size_t i;
 
-static void tell_hooks(const struct nvme_trace *t)
-{
-	size_t n, i;
-	const struct facility *f = nvme_trace_facilities(t, &n);
-
-	for (i = 0; i < n; i++) {
-		if (!f[i].on && strcmp(f[i].why, "not asked for"))
-			note("%s: off, %s is %s", f[i].name, f[i].hook, f[i].why);
+	for (i = 0; (f = trace_facility(t, i)); i++) {
+		if (!f->on && strcmp(f->why, "not asked for"))
+			note("%s: off, %s is %s", f->name, f->hook, f->why);
 		else if (verbosity > 0)
-			note("%s: %s%s%s", f[i].name, f[i].on ? "on, " : "off, ", f[i].on ? f[i].hook : f[i].why, "");
+			note("%s: %s%s", f->name, f->on ? "on, " : "off, ", f->on ? f->hook : f->why);
 	}
 }
 
 /* What the programs cost, where the kernel measures it. */
-static void tell_cost(const struct nvme_trace *t)
+static void tell_cost(const struct trace *t)
 {
 	const char *name;
 	u64 runs, run_ns;
 	u32 i;
 
-	for (i = 0; nvme_trace_cost(t, i, &name, &runs, &run_ns); i++)
+	for (i = 0; trace_cost(t, i, &name, &runs, &run_ns); i++)
 		if (runs && verbosity > 0)
 			note("%s: %llu runs, %llu ns each", name, (unsigned long long)runs,
 			     (unsigned long long)(run_ns / runs));
 }
 
-static void print_row(const char *what, u64 n, u64 bytes)
+static void print_summary(const struct session *s, const struct recorder_totals *t, const char *path, u64 file_bytes)
 {
-	char size[32];
-
-	fprintf(stderr, "  %-10s %10llu   %s\n", what, (unsigned long long)n, human_bytes(size, sizeof(size), bytes));
-}
-
-static void print_summary(const struct recorder_totals *t, const char *path, u64 file_bytes)
-{
-	u64 n_cmds = t->count[EV_NVME] + t->count[EV_NVME_KV];
-	char a[32], b[32], c[32];
+	struct ev_loss sum = recorder_loss(t);
+	struct buf b = {};
 
 	if (verbosity < 0)
 		return;
-	fprintf(stderr, "kvio record: %llu command%s in %s -> %s (%s)\n", (unsigned long long)n_cmds,
-		n_cmds == 1 ? "" : "s", human_ns(a, sizeof(a), t->ended_ns - t->started_ns),
-		strcmp(path, "-") ? path : "standard output", human_bytes(b, sizeof(b), file_bytes));
-	print_row("reads", t->reads, t->read_bytes);
-	print_row("writes", t->writes, t->write_bytes);
-	if (t->others)
-		fprintf(stderr, "  %-10s %10llu\n", "other", (unsigned long long)t->others);
-	if (t->lat.n)
-		fprintf(stderr, "  latency    p50 %s   p99 %s   max %s   of %llu good\n",
-			human_ns(a, sizeof(a), hist_percentile(&t->lat, 50)),
-			human_ns(b, sizeof(b), hist_percentile(&t->lat, 99)), human_ns(c, sizeof(c), t->lat.max),
-			(unsigned long long)t->lat.n);
-	fprintf(stderr, "  failed %llu, refused before the device %llu, re-issued %llu, CQ overflows %llu\n",
-		(unsigned long long)t->failed, (unsigned long long)t->refused, (unsigned long long)t->reissued,
-		(unsigned long long)t->count[EV_CQ_OVERFLOW]);
-	fprintf(stderr, "  seen %llu = stored %llu + in flight %llu + filtered %llu + lost %llu\n",
-		(unsigned long long)t->loss.seen, (unsigned long long)t->loss.stored, (unsigned long long)t->in_flight,
-		(unsigned long long)t->loss.filtered, (unsigned long long)(t->loss.ring_full + t->loss.map_full));
-	if (lost(t))
+	summary_text(&b, t, path, file_bytes);
+	fwrite(b.p, 1, b.n, stderr);
+	buf_free(&b);
+	if (summary_lost(t))
 		warn("LOST events: ring full %llu (--ring larger), map full %llu, hooks missed %llu",
-		     (unsigned long long)t->loss.ring_full, (unsigned long long)t->loss.map_full,
-		     (unsigned long long)t->loss.hook_missed);
+		     ULL(sum.ring_full), ULL(sum.map_full), ULL(sum.hook_missed));
 	if (t->extra.pid_full)
-		warn("%llu child processes were not followed: too many at once", (unsigned long long)t->extra.pid_full);
-	if (!n_cmds && !t->in_flight)
-		note("nothing was recorded: no passthrough command (io_uring_cmd on /dev/ng*) passed the filters; %llu other commands were seen",
-		     (unsigned long long)t->loss.filtered);
-}
-
-static int print_json_summary(const struct recorder_totals *t, enum recorder_end end, const char *path)
-{
-	json_t *f = session_footer(t, end);
-
-	json_set_str(f, "event_type", "record_summary");
-	json_set_u64(f, "schema_version", 1);
-	json_set_str(f, "file", path);
-	json_set_u64(f, "reads", t->reads);
-	json_set_u64(f, "read_bytes", t->read_bytes);
-	json_set_u64(f, "writes", t->writes);
-	json_set_u64(f, "write_bytes", t->write_bytes);
-	json_set_u64(f, "failed", t->failed);
-	json_set_u64(f, "refused", t->refused);
-	json_set_u64(f, "reissued", t->reissued);
-	json_set_u64(f, "lat_n", t->lat.n);
-	json_set_u64(f, "lat_p50_ns", hist_percentile(&t->lat, 50));
-	json_set_u64(f, "lat_p99_ns", hist_percentile(&t->lat, 99));
-	json_dumpf(f, stdout, JSON_COMPACT);
-	json_decref(f);
-	return putchar('\n') == EOF ? -EIO : 0;
+		warn("%llu child processes were not followed: too many at once", ULL(t->extra.pid_full));
+	if (t->extra.foreign)
+		warn("%llu calls of 32-bit programs are not in the capture", ULL(t->extra.foreign));
+	if (!summary_events(t) && !t->in_flight)
+		note("nothing was recorded: no %s passed the filters; %llu other events were seen",
+		     s->o.passthrough_only ? "passthrough command (io_uring_cmd on /dev/ng*)" : "event",
+		     ULL(sum.filtered));
 }
 
 /* From a loaded tracer to a finished file.  Returns the exit status. */
@@ -277,14 +273,14 @@ static int record(struct session *s, struct recorder *r, const char *path, enum 
 	if (c) {
 		ret = child_prepare(c, command);
 		if (!ret)
-			ret = nvme_trace_add_pid(r->trace, c->pid);
+			ret = trace_add_pid(r->trace, c->pid);
 		if (ret)
 			err(ret, "cannot start a process");
 	}
 	if (!ret) {
-		ret = nvme_trace_attach(r->trace);
+		ret = trace_attach(r->trace);
 		if (ret)
-			err(ret, "cannot attach to the NVMe driver");
+			err(ret, "cannot attach the tracers");
 	}
 	if (ret) {
 		if (c && c->pid > 0)
@@ -293,7 +289,7 @@ static int record(struct session *s, struct recorder *r, const char *path, enum 
 		return EXIT_FAILED;
 	}
 	tell_hooks(r->trace);
-	if (!session_has_char_device(s))
+	if (o.passthrough && !session_has_char_device(s))
 		note("%s: passthrough commands come in through /dev/ngXnY",
 		     s->n_ns ? "no NVMe namespace has a char device (/dev/ng*) here"
 			     : "there is no NVMe namespace here now");
@@ -327,13 +323,13 @@ static int record(struct session *s, struct recorder *r, const char *path, enum 
 	}
 	if (strcmp(path, "-") && !stat(path, &st))
 		file_bytes = (u64)st.st_size;
-	if (o.json && print_json_summary(&r->totals, end, path))
+	if (o.json && summary_print_json(&r->totals, end, path, stdout))
 		return EXIT_FAILED;
-	print_summary(&r->totals, path, file_bytes);
+	print_summary(s, &r->totals, path, file_bytes);
 	tell_cost(r->trace);
 	if (end == END_CHILD)
 		return child_exit_code(status);
-	return lost(&r->totals) ? EXIT_INCOMPLETE : EXIT_OK;
+	return summary_lost(&r->totals) ? EXIT_INCOMPLETE : EXIT_OK;
 }
 
 static void tell_lba_conflict(const char *disk, u32 lba_bytes)
@@ -358,6 +354,14 @@ static int run(int argc, char **argv)
 		die_usage("--ring: at most 1G");
 	ret = session_open(&s,
 			   &(struct session_options){
+				   .witnesses = o.witnesses,
+				   .view = argv[1],
+				   .passthrough_only = o.passthrough,
+				   .cgroup = o.cgroup,
+				   .ops = o.ops.item,
+				   .n_ops = o.ops.n,
+				   .min_bytes = o.min_bytes,
+				   .max_bytes = o.max_bytes,
 				   .pids = o.pids.item,
 				   .n_pids = o.pids.n,
 				   .devices = o.devices.item,
@@ -372,7 +376,7 @@ static int run(int argc, char **argv)
 			   },
 			   recorder_event, &r, why, sizeof(why));
 	if (verbosity > (ret ? 0 : 1))
-		fputs(nvme_trace_log(), stderr);
+		fputs(trace_log(), stderr);
 	if (ret) {
 		err(-1, "cannot record: %s", why);
 		ret = ret == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
@@ -392,10 +396,17 @@ static int run(int argc, char **argv)
 const struct cmd cmd_record = {
 	.name = "record",
 	.summary = "record storage commands of real programs with eBPF",
-	.usage = "uring-cmd [OPTIONS]\nuring-cmd [OPTIONS] -- COMMAND [ARGUMENTS]",
+	.usage = "WHAT[,WHAT...] [OPTIONS]\nWHAT[,WHAT...] [OPTIONS] -- COMMAND [ARGUMENTS]",
 	.description =
-		"Records NVMe commands that programs send through io_uring passthrough (io_uring_cmd on /dev/ngXnY), "
-		"which iostat and blktrace cannot see: each with its user_data, device, size, true duration and NVMe status. "
+		"Records what programs do to storage, one record an event, of one or several witnesses into one file.\n\n"
+		"uring-cmd: NVMe commands sent through io_uring passthrough (io_uring_cmd on /dev/ngXnY), which iostat and "
+		"blktrace cannot see: each with its user_data, device, size, true duration and NVMe status.\n\n"
+		"nvme: all NVMe commands, whatever way they took into the driver; of block requests that a kernel worker "
+		"sends, the program that made them.\n\n"
+		"syscall: reads, writes, opens, syncs and their relatives, entry and exit as one: file, path, the offset that "
+		"was used, bytes asked for and moved.\n\n"
+		"iouring: every io_uring request from submission to completion, with file, offset and exact bytes, also of "
+		"vectors; SQPOLL, links, registered buffers and files.\n\n"
 		"Behind -- a program is started, it and its children are recorded, and its exit status is passed on.\n\n"
 		"Ends on Ctrl-C, SIGTERM, after --duration, or with the program; then nothing that was recorded is lost. "
 		"Every loss is counted and shown. Needs root; 'kvio doctor' tells what is missing.",
@@ -403,6 +414,8 @@ const struct cmd cmd_record = {
 		    "    record fio, and nothing else, to run.kvt\n"
 		    "kvio record uring-cmd --device ng0n1 -d 10s -o run.jsonl.zst\n"
 		    "    record all passthrough commands of one namespace for 10 seconds\n"
+		    "kvio record nvme,syscall -o both.kvt -- ./program\n"
+		    "    what it asked for, and the commands that came of it\n"
 		    "kvio record uring-cmd | jq .\n"
 		    "    look at the commands as they come",
 	.words = words,

@@ -68,10 +68,10 @@ static int look(struct session *s, struct live *l, bool screen)
 	s64 ret;
 
 	live_forget_in_flight(l);
-	ret = nvme_trace_in_flight(s->trace, 0, on_event, l);
+	ret = trace_in_flight(s->trace, 0, on_event, l);
 	if (ret < 0)
 		return (int)ret;
-	nvme_trace_account(s->trace, &l->loss, NULL);
+	trace_account(s->trace, 0, &l->loss);
 	if (o.json)
 		top_json(&b, l, now_ns);
 	else
@@ -102,7 +102,7 @@ static int watch(struct session *s, struct live *l, bool screen)
 		}
 		if (screen && screen_quits())
 			return 0;
-		ret = nvme_trace_consume(s->trace, (int)MIN((next_ns - now_ns) / 1000000 + 1, 100u));
+		ret = trace_consume(s->trace, (int)MIN((next_ns - now_ns) / 1000000 + 1, 100u));
 		if (ret < 0)
 			return ret;
 	}
@@ -127,6 +127,8 @@ static int run(int argc, char **argv)
 		die_usage("--ring: at most 1G");
 	ret = session_open(&s,
 			   &(struct session_options){
+				   .witnesses = TRACE_NVME,
+				   .passthrough_only = true,
 				   .pids = o.pids.item,
 				   .n_pids = o.pids.n,
 				   .devices = o.devices.item,
@@ -138,7 +140,7 @@ static int run(int argc, char **argv)
 			   on_event, &l, why, sizeof(why));
 	if (!ret) {
 		session_names(&s, &l.names);
-		ret = nvme_trace_attach(s.trace);
+		ret = trace_attach(s.trace);
 		if (ret)
 			snprintf(why, sizeof(why), "cannot attach to the NVMe driver: %s", strerror(-ret));
 	}
@@ -156,7 +158,7 @@ static int run(int argc, char **argv)
 		screen_close();
 	if (ret)
 		err(ret, "watching ended early");
-	nvme_trace_detach(s.trace);
+	trace_detach(s.trace);
 	session_close(&s);
 	live_free(&l);
 	return ret ? EXIT_FAILED : EXIT_OK;

@@ -15,6 +15,7 @@ typedef int32_t s32;
 typedef int64_t s64;
 
 #define NSEC_PER_SEC	  1000000000ull
+#define ULL(x)		  ((unsigned long long)(x)) /* for %llu */
 #define ARRAY_SIZE(a)	  (sizeof(a) / sizeof((a)[0]))
 #define MIN(a, b)	  ((a) < (b) ? (a) : (b))
 #define MAX(a, b)	  ((a) > (b) ? (a) : (b))

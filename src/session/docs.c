@@ -3,6 +3,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "capture/record.h"
 #include "lib/buf.h"
 #include "lib/clock.h"
 #include "lib/jsonutil.h"
@@ -44,20 +45,20 @@ static json_t *list_json(const char *const *item, size_t n)
 	return a;
 }
 
-static json_t *facilities_json(const struct nvme_trace *t)
+static json_t *facilities_json(const struct trace *t)
 {
 	json_t *a = json_array();
-	size_t n, i;
-	const struct facility *f = nvme_trace_facilities(t, &n);
+	const struct facility *f;
+	size_t i;
 
-	for (i = 0; i < n; i++) {
+	for (i = 0; (f = trace_facility(t, i)); i++) {
 		json_t *e = json_object();
 
-		json_set_str(e, "name", f[i].name);
-		json_set_str(e, "hook", f[i].hook);
-		json_object_set_new(e, "on", json_boolean(f[i].on));
-		if (!f[i].on)
-			json_set_str(e, "why", f[i].why);
+		json_set_str(e, "name", f->name);
+		json_set_str(e, "hook", f->hook);
+		json_object_set_new(e, "on", json_boolean(f->on));
+		if (!f->on)
+			json_set_str(e, "why", f->why);
 		json_array_append_new(a, e);
 	}
 	return a;
@@ -84,6 +85,14 @@ static json_t *filters_json(const struct session_options *o)
 	json_object_set_new(filters, "devices", list_json(o->devices, o->n_devices));
 	if (o->comm)
 		json_set_str(filters, "comm", o->comm);
+	if (o->cgroup)
+		json_set_str(filters, "cgroup", o->cgroup);
+	if (o->n_ops)
+		json_object_set_new(filters, "ops", list_json(o->ops, o->n_ops));
+	if (o->min_bytes)
+		json_set_u64(filters, "min_bytes", o->min_bytes);
+	if (o->max_bytes)
+		json_set_u64(filters, "max_bytes", o->max_bytes);
 	return filters;
 }
 
@@ -97,7 +106,7 @@ json_t *session_meta(const struct session *s, const char *kvio_version, char **c
 	json_set_u64(m, "schema_version", 2);
 	json_set_str(m, "emitter", "kvio");
 	json_set_str(m, "kvio_version", kvio_version);
-	json_set_str(m, "view", "uring-cmd");
+	json_set_str(m, "view", s->o.view);
 	json_set_u64(m, "monotonic_ns", a.monotonic_ns);
 	json_set_u64(m, "realtime_ns", a.realtime_ns);
 	json_object_set_new(m, "host", host_json());
@@ -113,12 +122,36 @@ json_t *session_meta(const struct session *s, const char *kvio_version, char **c
 	return m;
 }
 
+static void set_account(json_t *f, const struct ev_loss *e)
+{
+	json_set_u64(f, "seen", e->seen);
+	json_set_u64(f, "stored", e->stored);
+	json_set_u64(f, "ring_full", e->ring_full);
+	json_set_u64(f, "map_full", e->map_full);
+	json_set_u64(f, "hook_missed", e->hook_missed);
+	json_set_u64(f, "filtered", e->filtered);
+}
+
+static json_t *witnesses_json(const struct recorder_totals *t)
+{
+	json_t *w = json_object(), *one;
+	size_t i;
+
+	for (i = 0; i < EV_WITNESSES; i++) {
+		if (!t->loss[i].kind)
+			continue;
+		one = json_object();
+		set_account(one, &t->loss[i]);
+		json_object_set_new(w, event_witness_name((u8)i), one);
+	}
+	return w;
+}
+
 json_t *session_footer(const struct recorder_totals *t, enum recorder_end end)
 {
 	static const char *const ends[] = { "signal", "duration", "program ended", "error" };
-	static const char *const kinds[EV_KINDS] = { NULL,   "nvme", "nvme_kv", "cq_overflow",
-						     "task", "disk", "clock",	"loss" };
 	json_t *f = json_object(), *counts = json_object();
+	struct ev_loss sum = recorder_loss(t);
 	u32 i;
 
 	json_set_str(f, "event_type", "footer");
@@ -126,18 +159,14 @@ json_t *session_footer(const struct recorder_totals *t, enum recorder_end end)
 	json_set_str(f, "ended_by", ends[end]);
 	json_set_u64(f, "started_ns", t->started_ns);
 	json_set_u64(f, "ended_ns", t->ended_ns);
-	json_set_u64(f, "seen", t->loss.seen);
-	json_set_u64(f, "stored", t->loss.stored);
-	json_set_u64(f, "ring_full", t->loss.ring_full);
-	json_set_u64(f, "map_full", t->loss.map_full);
-	json_set_u64(f, "hook_missed", t->loss.hook_missed);
-	json_set_u64(f, "filtered", t->loss.filtered);
+	set_account(f, &sum);
 	json_set_u64(f, "in_flight", t->in_flight);
 	json_set_u64(f, "entry_full", t->extra.entry_full);
 	json_set_u64(f, "pid_full", t->extra.pid_full);
+	json_set_u64(f, "foreign", t->extra.foreign);
+	json_object_set_new(f, "witnesses", witnesses_json(t));
 	for (i = 1; i < EV_KINDS; i++)
-		if (kinds[i])
-			json_set_u64(counts, kinds[i], t->count[i]);
+		json_set_u64(counts, event_kind_name((u8)i), t->count[i]);
 	json_set_u64(counts, "snapshots", t->snapshots);
 	json_object_set_new(f, "counts", counts);
 	return f;

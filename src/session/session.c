@@ -2,12 +2,16 @@
 #include "session/session.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
+#include "capture/nvme_names.h"
 #include "lib/buf.h"
 #include "lib/str.h"
 
@@ -86,6 +90,53 @@ static int resolve_devices(const struct session *s, const char ***names, size_t 
 	return 0;
 }
 
+static int resolve_ops(const struct session *s, u64 opcode[4], char *why, size_t n_why)
+{
+	size_t i;
+
+	for (i = 0; i < s->o.n_ops; i++) {
+		u64 v;
+
+		if (nvme_op_find(s->o.ops[i], &v) && (str_u64(s->o.ops[i], &v) || v > 255)) {
+			snprintf(why, n_why,
+				 "'%s' is no NVMe opcode: give a name (read, write, flush, dsm...) or 0 to 255",
+				 s->o.ops[i]);
+			return -EINVAL;
+		}
+		opcode[v / 64] |= 1ull << v % 64;
+	}
+	return 0;
+}
+
+/* A cgroup is known by the inode of its directory in the unified hierarchy. */
+static int resolve_cgroup(const char *word, u64 *id, u32 *level, char *why, size_t n_why)
+{
+	static const char *const mounts[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
+	char path[PATH_MAX], real[PATH_MAX];
+	struct stat st;
+	const char *p;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(mounts); i++) {
+		size_t n = strlen(mounts[i]);
+		bool absolute = !strncmp(word, mounts[i], n);
+		struct statfs fs;
+
+		snprintf(path, sizeof(path), "%s%s%s", absolute ? "" : mounts[i], absolute || *word == '/' ? "" : "/",
+			 word);
+		if (statfs(path, &fs) || fs.f_type != CGROUP2_SUPER_MAGIC || !realpath(path, real) || stat(real, &st) ||
+		    !S_ISDIR(st.st_mode))
+			continue;
+		*id = st.st_ino;
+		*level = 0;
+		for (p = real + n; *p; p++)
+			*level += *p == '/' && p[1];
+		return 0;
+	}
+	snprintf(why, n_why, "no cgroup '%s' in the unified hierarchy (/sys/fs/cgroup): see /proc/PID/cgroup", word);
+	return -EINVAL;
+}
+
 /* What only Identify tells (MDTS, metadata); without the right to open the node it stays unknown. */
 static void identify_all(struct session *s)
 {
@@ -115,17 +166,19 @@ u32 session_inflight_max(const struct session *s)
 	return (u32)MIN(sum, 1u << 20);
 }
 
-int session_open(struct session *s, const struct session_options *o, nvme_trace_fn fn, void *arg, char *why,
-		 size_t n_why)
+int session_open(struct session *s, const struct session_options *o, trace_fn fn, void *arg, char *why, size_t n_why)
 {
-	struct nvme_trace_options t = {
-		.passthrough_only = true,
-		.entry_probe = !o->no_entry,
-		.cq_overflow = !o->no_cq_overflow,
-		.kv = o->kv,
+	struct trace_options t = {
+		.witnesses = o->witnesses,
 		.follow = o->follow,
 		.comm = o->comm,
 		.ring_bytes = o->ring_bytes,
+		.nvme.passthrough_only = o->passthrough_only,
+		.nvme.entry_probe = !o->no_entry,
+		.cq_overflow = !o->no_cq_overflow,
+		.nvme.kv = o->kv,
+		.nvme.min_bytes = (u32)MIN(o->min_bytes, (u64)UINT32_MAX),
+		.nvme.max_bytes = (u32)MIN(o->max_bytes, (u64)UINT32_MAX),
 	};
 	const char **disks = NULL;
 	u32 *pids = NULL;
@@ -140,13 +193,17 @@ int session_open(struct session *s, const struct session_options *o, nvme_trace_
 	}
 	ret = resolve_pids(s, &pids, &t.n_pids, why, n_why);
 	if (!ret)
-		ret = resolve_devices(s, &disks, &t.n_disks, why, n_why);
+		ret = resolve_devices(s, &disks, &t.nvme.n_disks, why, n_why);
+	if (!ret)
+		ret = resolve_ops(s, t.nvme.opcode, why, n_why);
+	if (!ret && o->cgroup)
+		ret = resolve_cgroup(o->cgroup, &t.cgroup, &t.cgroup_level, why, n_why);
 	if (!ret) {
 		identify_all(s);
 		t.pids = pids;
-		t.disks = disks;
-		t.inflight_max = session_inflight_max(s);
-		ret = nvme_trace_open(&s->trace, &t, fn, arg, why, n_why);
+		t.nvme.disks = disks;
+		t.nvme.inflight_max = session_inflight_max(s);
+		ret = trace_open(&s->trace, &t, fn, arg, why, n_why);
 	}
 	free(pids);
 	free(disks);
@@ -155,7 +212,7 @@ int session_open(struct session *s, const struct session_options *o, nvme_trace_
 
 void session_close(struct session *s)
 {
-	nvme_trace_close(s->trace);
+	trace_close(s->trace);
 	nvme_list_free(s->ns, s->n_ns);
 	s->trace = NULL;
 	s->ns = NULL;
@@ -212,7 +269,7 @@ static bool find_task(void *arg, u32 tid, struct ev_task *e)
 {
 	const struct session *s = arg;
 
-	return nvme_trace_find_task(s->trace, tid, e);
+	return trace_find_task(s->trace, tid, e);
 }
 
 void session_names(struct session *s, struct names *names)

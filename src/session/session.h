@@ -11,15 +11,22 @@
 
 #include "capture/names.h"
 #include "io/device.h"
-#include "trace/nvme.h"
 #include "trace/recorder.h"
+#include "trace/trace.h"
 
 struct session_options {
+	u32 witnesses;		 /* enum trace_witness */
+	const char *view;	 /* the word for them in the capture */
+	bool passthrough_only;	 /* of the NVMe commands only these */
 	const char *const *pids; /* words; "0" stands for all */
 	size_t n_pids;
 	const char *const *devices; /* any node or name of a namespace */
 	size_t n_devices;
-	const char *comm; /* NULL = all */
+	const char *comm;	/* NULL = all */
+	const char *cgroup;	/* path of a cgroup, absolute or below its mount; NULL = all */
+	const char *const *ops; /* NVMe opcodes by name or number; none = all */
+	size_t n_ops;
+	u64 min_bytes, max_bytes; /* of a command, 0 = no limit */
 	bool kv, no_entry, no_cq_overflow;
 	bool follow;	/* a program will be started and followed with its children */
 	u64 ring_bytes; /* of each ring */
@@ -30,7 +37,7 @@ struct session {
 	struct session_options o;
 	struct nvme_ns *ns;
 	size_t n_ns;
-	struct nvme_trace *trace;
+	struct trace *trace;
 	/* Disks whose block size is not what the user believes: told once each. */
 	void (*lba_conflict)(const char *disk, u32 lba_bytes);
 };
@@ -41,8 +48,7 @@ struct session {
  * (may be longer than a terminal line) and -errno is returned; -EINVAL is a
  * filter that makes no sense.  Close in any case.
  */
-int session_open(struct session *s, const struct session_options *o, nvme_trace_fn fn, void *arg, char *why,
-		 size_t n_why);
+int session_open(struct session *s, const struct session_options *o, trace_fn fn, void *arg, char *why, size_t n_why);
 void session_close(struct session *s);
 
 /* Lets `names` know threads and disks of this session. */

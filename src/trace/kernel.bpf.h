@@ -47,6 +47,8 @@ enum bpf_flags_used {
 	BPF_RB_AVAIL_DATA = 0,
 };
 
+enum req_flag_bits { __REQ_PREFLUSH };
+
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct signal_struct {
@@ -55,11 +57,53 @@ struct signal_struct {
 	} live;
 };
 
+struct super_block {
+	u32 s_dev;
+};
+
+struct inode {
+	u16 i_mode;
+	struct super_block *i_sb;
+	unsigned long i_ino;
+	void *i_cdev;
+};
+
+struct file {
+	struct inode *f_inode;
+	s64 f_pos;
+};
+
+struct list_head {
+	struct list_head *next;
+};
+
+struct fdtable {
+	u32 max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
 struct task_struct {
+	u32 flags;
 	int pid;
 	int tgid;
 	char comm[16];
 	struct signal_struct *signal;
+	struct files_struct *files;
+};
+
+/* Registers at the entry of a system call, by architecture. */
+struct pt_regs___x86 {
+	unsigned long r10, r9, r8, dx, si, di, orig_ax, cs;
+};
+
+struct pt_regs___arm64 {
+	u64 regs[31];
+	u64 orig_x0;
+	s32 syscallno;
 };
 
 struct gendisk {
@@ -67,6 +111,15 @@ struct gendisk {
 	int first_minor;
 	char disk_name[32];
 	void *private_data;
+};
+
+struct block_device {
+	struct gendisk *bd_disk;
+};
+
+struct bio {
+	struct block_device *bi_bdev;
+	u32 bi_opf;
 };
 
 struct request_queue {
@@ -82,6 +135,7 @@ struct request {
 	struct request_queue *q;
 	struct blk_mq_hw_ctx *mq_hctx;
 	u32 __data_len;
+	struct bio *bio;
 	void *end_io;
 	void *end_io_data;
 };
@@ -141,16 +195,28 @@ struct nvme_ns___format {
 	u16 ms;
 };
 
-struct inode {
-	struct cdev *i_cdev;
-};
-
-struct file {
-	struct inode *f_inode;
-};
-
 struct io_uring_sqe {
 	u64 user_data;
+};
+
+struct io_ring_ctx {
+	u32 flags;
+};
+
+struct kiocb {
+	s64 ki_pos;
+};
+
+/* What a prepared request keeps of its SQE. */
+struct io_rw {
+	struct kiocb kiocb;
+	u64 addr;
+	u32 len;
+};
+
+struct io_sync {
+	s64 len;
+	s64 off;
 };
 
 struct io_uring_cmd {
@@ -173,10 +239,17 @@ enum io_uring_cmd_flags {
 
 struct io_cqe {
 	u64 user_data;
+	s32 res;
+	u32 flags; /* of the completion; until then the descriptor ... */
+	s32 fd;	   /* ... in the same place */
 };
 
 struct io_kiocb {
+	struct file *file;
+	u8 opcode;
+	u32 flags; /* wider on newer kernels; the low bits are those of the SQE */
 	struct io_cqe cqe;
+	struct io_ring_ctx *ctx;
 };
 
 /* Up to 6.12 the task itself, later its io_uring context. */

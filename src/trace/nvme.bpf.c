@@ -8,34 +8,13 @@
  * probe on the char device handlers is optional and adds what only they see:
  * the time of entry, the attempts, and commands refused before the device.
  */
-#include "trace/kernel.bpf.h"
-
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_helpers.h>
-#include <bpf/bpf_tracing.h>
-
-#include "capture/event.h"
+#include "trace/common.bpf.h"
 #include "trace/nvme_shared.h"
+#include "trace/overflow.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
-const volatile struct nvme_config cfg = {};
-
-/* Plain memory rather than a map: counting costs one atomic add. */
-struct counters counters[MAX_CPUS];
-
-struct ring {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4096);
-};
-
-/* One ring a group of CPUs; user space makes them. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__array(values, struct ring);
-} rings SEC(".maps");
+const volatile struct nvme_config nvme = {};
 
 /* Commands the driver has: request -> the record in the making. */
 struct {
@@ -61,12 +40,20 @@ struct {
 	__type(value, struct entry);
 } entries SEC(".maps");
 
+/*
+ * Who made a block request that a kernel worker may send later: the first bio
+ * of it -> thread.  Of flushes, which merge, the last one on each disk counts.
+ */
+struct origin {
+	u32 tid, pid;
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 16384);
-	__type(key, u32);
-	__type(value, struct task_name);
-} tasks SEC(".maps");
+	__uint(max_entries, 65536);
+	__type(key, u64);
+	__type(value, struct origin);
+} origins SEC(".maps");
 
 /* What was decided when a disk was first seen. */
 struct disk {
@@ -93,67 +80,9 @@ struct {
 	__type(value, u8);
 } disk_filter SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 65536);
-	__type(key, u32);
-	__type(value, u8);
-} pid_filter SEC(".maps");
-
 /* Set by libbpf to the address, 0 where the kernel has no such function. */
-extern void *bpf_rdonly_cast(const void *obj, u32 btf_id) __ksym __weak;
 extern const void nvme_uring_cmd_end_io __ksym __weak;
 extern const void nvme_uring_cmd_end_io_meta __ksym __weak;
-
-/*
- * A member behind a pointer that the verifier does not know.  With
- * bpf_rdonly_cast (6.2) it is a plain load, which a kernel in confidentiality
- * lockdown allows as well; before, a helper reads it.  The flag is constant, so
- * only one of the two is ever verified.
- */
-#define cast(type, p)		   ((type *)bpf_rdonly_cast(p, bpf_core_type_id_kernel(type)))
-#define peek(type, p, member)	   (cfg.can_cast ? cast(type, p)->member : BPF_CORE_READ((type *)(p), member))
-/* The same for types of the NVMe driver, whose ids count only when it is built in. */
-#define peek_nvme(type, p, member) (cfg.can_cast_nvme ? cast(type, p)->member : BPF_CORE_READ((type *)(p), member))
-
-/* Atomic, since a completion may interrupt us in the middle of an increment. */
-static __always_inline void count(enum counter c)
-{
-	__sync_fetch_and_add(&counters[bpf_get_smp_processor_id() & (MAX_CPUS - 1)].v[c], 1);
-}
-
-static __always_inline void *this_ring(void)
-{
-	u32 group = bpf_get_smp_processor_id() / cfg.cpus_per_ring;
-
-	return bpf_map_lookup_elem(&rings, &group);
-}
-
-/* Wake the reader when a batch is waiting; look at that only now and then. */
-static __always_inline u64 wake_flag(void *ring)
-{
-	u64 stored = counters[bpf_get_smp_processor_id() & (MAX_CPUS - 1)].v[N_STORED];
-
-	if (stored % 16 || bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) < cfg.wake_bytes)
-		return BPF_RB_NO_WAKEUP;
-	return BPF_RB_FORCE_WAKEUP;
-}
-
-/* False when the ring is full. */
-static __always_inline bool put(const void *record, const u32 size)
-{
-	void *ring = this_ring();
-	void *slot;
-
-	if (!ring)
-		return false;
-	slot = bpf_ringbuf_reserve(ring, size, 0);
-	if (!slot)
-		return false;
-	__builtin_memcpy(slot, record, size);
-	bpf_ringbuf_submit(slot, wake_flag(ring));
-	return true;
-}
 
 static __always_inline bool put_command(const struct ev_nvme_kv *r)
 {
@@ -165,23 +94,6 @@ static __always_inline bool put_command(const struct ev_nvme_kv *r)
 static __always_inline void store(const struct ev_nvme_kv *r)
 {
 	count(put_command(r) ? N_STORED : N_RING_FULL);
-}
-
-/* ---- who ---- */
-
-struct who {
-	u32 tid;
-	u32 pid;
-	struct task_struct *task; /* NULL: the current one */
-};
-
-static __always_inline void who_is_current(struct who *w)
-{
-	u64 id = bpf_get_current_pid_tgid();
-
-	w->tid = (u32)id;
-	w->pid = id >> 32;
-	w->task = NULL;
 }
 
 /* The submitter, also when a worker thread issues for it. */
@@ -202,62 +114,6 @@ static __always_inline void who_submitted(struct who *w, void *ioucmd)
 	w->task = t;
 	w->tid = peek(struct task_struct, t, pid);
 	w->pid = peek(struct task_struct, t, tgid);
-}
-
-static __always_inline void comm_of(const struct who *w, char comm[16])
-{
-	if (!w->task)
-		bpf_get_current_comm(comm, 16);
-	else if (cfg.can_cast)
-		__builtin_memcpy(comm, cast(struct task_struct, w->task)->comm, 16);
-	else
-		bpf_probe_read_kernel(comm, 16, &w->task->comm);
-}
-
-/*
- * Names the thread in the stream: at first sight, and when it has another name
- * a second later (exec, prctl).
- */
-static __noinline int tell_task(const struct who *w, u64 now)
-{
-	struct task_name *known = bpf_map_lookup_elem(&tasks, &w->tid);
-	struct ev_task e = { .kind = EV_TASK, .tid = w->tid, .pid = w->pid, .ts_ns = now };
-	struct task_name name = { .pid = w->pid, .checked_ns = now };
-	const u64 *a, *b;
-
-	if (known && known->pid == w->pid && now - known->checked_ns < TASK_CHECK_NS)
-		return 0;
-	comm_of(w, name.comm);
-	if (known && known->pid == w->pid) {
-		known->checked_ns = now;
-		a = (const u64 *)known->comm;
-		b = (const u64 *)name.comm;
-		if (a[0] == b[0] && a[1] == b[1])
-			return 0;
-	}
-	__builtin_memcpy(e.comm, name.comm, sizeof(e.comm));
-	if (put(&e, sizeof(e)))
-		bpf_map_update_elem(&tasks, &w->tid, &name, BPF_ANY);
-	return 0;
-}
-
-static __always_inline bool task_wanted(const struct who *w)
-{
-	if (cfg.filter_pid && !bpf_map_lookup_elem(&pid_filter, &w->pid))
-		return false;
-	if (cfg.filter_comm) {
-		char comm[16] = {};
-		int i;
-
-		comm_of(w, comm);
-		for (i = 0; i < 16; i++) {
-			if (cfg.comm[i] != comm[i])
-				return false;
-			if (!cfg.comm[i])
-				break;
-		}
-	}
-	return true;
 }
 
 /* ---- which disk ---- */
@@ -293,8 +149,8 @@ static __noinline int meet_disk(struct gendisk *gd, struct nvme_ns *ns, struct n
 		format_of(&e, ns, head);
 	}
 	__builtin_memcpy(key.name, e.name, sizeof(key.name));
-	d.kv = cfg.kv || e.csi == NVME_CSI_KV;
-	d.wanted = !cfg.filter_disk || bpf_map_lookup_elem(&disk_filter, &key);
+	d.kv = nvme.kv || e.csi == NVME_CSI_KV;
+	d.wanted = !nvme.filter_disk || bpf_map_lookup_elem(&disk_filter, &key);
 	if (!d.wanted || put(&e, sizeof(e)))
 		bpf_map_update_elem(&disks, &dev, &d, BPF_ANY);
 	return d.wanted | d.kv << 1;
@@ -306,7 +162,7 @@ static __always_inline int disk_of(struct gendisk *gd, struct nvme_ns *ns, u32 d
 	struct disk *d;
 
 	if (!dev)
-		return cfg.filter_disk ? 0 : 1;
+		return nvme.filter_disk ? 0 : 1;
 	d = bpf_map_lookup_elem(&disks, &dev);
 	if (d)
 		return d->wanted | d->kv << 1;
@@ -353,7 +209,7 @@ static __always_inline void fill_key(struct ev_nvme_kv *r, u32 cdw2, u32 cdw3, u
 /* What the entry probe knows of it goes into the record; its entry is done. */
 static __always_inline void take_entry(struct ev_nvme *c, u64 ioucmd)
 {
-	struct entry *e = cfg.entry_probe ? bpf_map_lookup_elem(&entries, &ioucmd) : NULL;
+	struct entry *e = nvme.entry_probe ? bpf_map_lookup_elem(&entries, &ioucmd) : NULL;
 
 	if (!e) {
 		if (is_vec(peek(struct io_uring_cmd, (void *)ioucmd, cmd_op)))
@@ -383,6 +239,76 @@ static __always_inline bool same_command(struct ev_nvme_kv *was, const struct ev
 	return false;
 }
 
+#define PF_KTHREAD    0x00200000
+#define REQ_PREFLUSH  (1ull << bpf_core_enum_value(enum req_flag_bits, __REQ_PREFLUSH))
+/* The key of the flushes of a disk: no bio has such an address. */
+#define flush_key(gd) ((u64)(gd)->major << 20 | (gd)->first_minor)
+
+static __always_inline int note_origin(struct bio *bio)
+{
+	struct who w = {};
+	struct origin o;
+	struct gendisk *gd;
+	u64 key = (u64)bio;
+
+	who_is_current(&w);
+	if (!task_wanted(&w))
+		return 0;
+	tell_task(&w, bpf_ktime_get_ns());
+	o.tid = w.tid;
+	o.pid = w.pid;
+	bpf_map_update_elem(&origins, &key, &o, BPF_ANY);
+	if (!(bio->bi_opf & REQ_PREFLUSH))
+		return 0;
+	gd = bio->bi_bdev->bd_disk;
+	key = flush_key(gd);
+	bpf_map_update_elem(&origins, &key, &o, BPF_ANY);
+	return 0;
+}
+
+SEC("?tp_btf/block_bio_queue")
+int BPF_PROG(bio_queue, struct bio *bio)
+{
+	return note_origin(bio);
+}
+
+/* The front of a bio that is too large is a new one. */
+SEC("?tp_btf/block_split")
+int BPF_PROG(bio_split, struct bio *bio)
+{
+	return note_origin(bio);
+}
+
+/* The submitter of a block request, also when a worker thread of the block layer sends it. */
+static __always_inline void who_made(struct who *w, struct request *req, struct gendisk *gd)
+{
+	struct bio *bio = req->bio;
+	u64 key = (u64)bio;
+	struct origin *o;
+
+	who_is_current(w);
+	if (!nvme.origins || !(bpf_get_current_task_btf()->flags & PF_KTHREAD))
+		return;
+	if (!bio && gd)
+		key = flush_key(gd);
+	o = bpf_map_lookup_elem(&origins, &key);
+	if (!o)
+		return;
+	w->tid = o->tid;
+	w->pid = o->pid;
+	w->is_away = true;
+}
+
+static __always_inline bool command_wanted(const struct ev_nvme *c)
+{
+	if (!nvme.filter_command)
+		return true;
+	if ((c->flags & NVME_ADMIN) && nvme.no_admin)
+		return false;
+	return c->bytes >= nvme.min_bytes && c->bytes <= nvme.max_bytes &&
+	       (nvme.opcode[c->opcode >> 6 & 3] >> (c->opcode & 63) & 1);
+}
+
 SEC("tp_btf/nvme_setup_cmd")
 int BPF_PROG(setup_cmd, struct request *req, struct nvme_command *cmd)
 {
@@ -410,15 +336,15 @@ int BPF_PROG(setup_cmd, struct request *req, struct nvme_command *cmd)
 		r.cmd.user_data = peek(struct io_kiocb, io, cqe.user_data);
 		take_entry(&r.cmd, (u64)io);
 		who_submitted(&w, io);
-	} else if (cfg.passthrough_only) {
+	} else if (nvme.passthrough_only) {
 		goto filtered;
 	} else {
-		who_is_current(&w);
+		who_made(&w, req, gd);
 	}
 	r.cmd.tid = w.tid;
 
 	ns = gd ? req->q->queuedata : NULL;
-	if (!task_wanted(&w))
+	if (!command_wanted(&r.cmd) || !task_wanted(&w))
 		goto filtered;
 	disk = disk_of(gd, ns, r.cmd.dev);
 	if (!(disk & 1))
@@ -502,16 +428,6 @@ static __always_inline int enter(struct io_uring_cmd *ioucmd, u32 issue_flags, u
 	return 0;
 }
 
-/* Where the application's command is: up to 6.2 a pointer to it, later the SQE that holds it. */
-static __always_inline const void *passthrough_command(struct io_uring_cmd *ioucmd)
-{
-	if (bpf_core_field_exists(struct io_uring_cmd___sqe, sqe))
-		return (const void *)peek(struct io_uring_cmd___sqe, ioucmd, sqe) + SQE_CMD_OFFSET;
-	if (bpf_core_field_exists(struct io_uring_cmd___cmd, cmd))
-		return peek(struct io_uring_cmd___cmd, ioucmd, cmd);
-	return NULL;
-}
-
 /* The command as the application wrote it, with its key in case it has one. */
 static __noinline int read_refused(struct ev_nvme_kv *r, struct io_uring_cmd *ioucmd)
 {
@@ -572,7 +488,7 @@ static __always_inline int refused(struct io_uring_cmd *ioucmd, u32 multipath, i
 	who_submitted(&w, ioucmd);
 	r.cmd.tid = w.tid;
 	count(N_SEEN);
-	disk = task_wanted(&w) ? refused_disk(&r, ioucmd, multipath) : 0;
+	disk = command_wanted(&r.cmd) && task_wanted(&w) ? refused_disk(&r, ioucmd, multipath) : 0;
 	if (!(disk & 1)) {
 		count(N_FILTERED);
 		return 0;
@@ -613,50 +529,4 @@ SEC("?fexit/nvme_ns_head_chr_uring_cmd")
 int BPF_PROG(head_leave, struct io_uring_cmd *ioucmd, u32 issue_flags, int ret)
 {
 	return leave(ioucmd, 1, ret);
-}
-
-/* ---- completion queue overflow ---- */
-
-SEC("?tp_btf/io_uring_cqe_overflow")
-int BPF_PROG(cqe_overflow, void *ring_ctx, u64 user_data, s32 res)
-{
-	struct ev_cq_overflow e = { .kind = EV_CQ_OVERFLOW, .res = res, .user_data = user_data };
-	struct who w = {};
-
-	e.ts_ns = bpf_ktime_get_ns();
-	who_is_current(&w);
-	e.tid = w.tid;
-	count(N_SEEN);
-	if (!task_wanted(&w)) {
-		count(N_FILTERED);
-		return 0;
-	}
-	tell_task(&w, e.ts_ns);
-	count(put(&e, sizeof(e)) ? N_STORED : N_RING_FULL);
-	return 0;
-}
-
-/* ---- the process tree of `-- CMD` ---- */
-
-SEC("?tp_btf/sched_process_fork")
-int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child)
-{
-	u32 from = parent->tgid, to = child->tgid;
-	u8 yes = 1;
-
-	if (from != to && bpf_map_lookup_elem(&pid_filter, &from) &&
-	    bpf_map_update_elem(&pid_filter, &to, &yes, BPF_ANY))
-		count(N_PID_FULL);
-	return 0;
-}
-
-SEC("?tp_btf/sched_process_exit")
-int BPF_PROG(process_exit, struct task_struct *t)
-{
-	u32 pid = t->tgid;
-
-	/* The last thread: the number may be another program's soon. */
-	if (t->signal->live.counter == 0)
-		bpf_map_delete_elem(&pid_filter, &pid);
-	return 0;
 }

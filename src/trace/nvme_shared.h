@@ -7,48 +7,18 @@
 #include "lib/types.h"
 #endif
 
-enum counter {
-	N_SEEN,
-	N_STORED,
-	N_RING_FULL,
-	N_MAP_FULL,
-	N_FILTERED,
-	N_ENTRY_FULL, /* entry map full: that command's wait_ns and attempts are unknown */
-	N_PID_FULL,   /* pid filter full: a child was not followed */
-	N_COUNTERS
-};
-
-#define MAX_CPUS 1024 /* a power of two; above it, CPUs share counters, which are atomic */
-
-/* Of one CPU, on cache lines of its own. */
-struct counters {
-	u64 v[8];
-};
-
-/* A thread's name is looked at again after this time. */
-#define TASK_CHECK_NS 1000000000ull
-
-/* Value of the map of named threads. */
-struct task_name {
-	char comm[16] __attribute__((aligned(8)));
-	u32 pid;
-	u32 pad;
-	u64 checked_ns;
-};
-
 /* Read-only data of the program, set before load. */
 struct nvme_config {
-	u64 wake_bytes;	   /* wake the reader when this much waits in a ring */
-	u32 cpus_per_ring; /* at least 1 */
+	u32 min_bytes; /* keep commands of this size ... */
+	u32 max_bytes; /* ... up to this one */
+	u64 opcode[4]; /* bit n: keep opcode n */
 	u8 passthrough_only;
+	u8 origins; /* who sent a block request is noted when it is made */
+	u8 no_admin;
 	u8 entry_probe;
 	u8 kv; /* treat every namespace as key-value */
-	u8 filter_pid;
-	u8 filter_comm;
 	u8 filter_disk;
-	u8 can_cast;	  /* the kernel has bpf_rdonly_cast ... */
-	u8 can_cast_nvme; /* ... and the NVMe driver built in */
-	char comm[16];
+	u8 filter_command; /* the first three say something */
 };
 
 #endif

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture/calls.h"
+#include "capture/uring_names.h"
 #include "lib/clock.h"
 
 #define POLL_MS	     100
@@ -77,6 +79,68 @@ static void add_command(struct recorder_totals *t, const struct ev_nvme *c)
 	hist_add(&t->lat, c->lat_ns);
 }
 
+static void add_call(struct recorder_totals *t, const struct ev_syscall *c)
+{
+	t->count[EV_SYSCALL]++;
+	if (c->ret < 0) {
+		t->calls_failed++;
+		return;
+	}
+	switch (call_class(c->call)) {
+	case CALL_IS_READ:
+		t->call_reads++;
+		t->call_read_bytes += (u64)c->ret;
+		break;
+	case CALL_IS_WRITE:
+		t->call_writes++;
+		t->call_write_bytes += (u64)c->ret;
+		break;
+	default:
+		break;
+	}
+}
+
+static void add_request(struct recorder_totals *t, const struct ev_uring *e)
+{
+	if (e->flags & URING_UNFINISHED) {
+		t->snapshots++;
+		return;
+	}
+	t->count[EV_URING]++;
+	if (e->res < 0) {
+		t->requests_failed++;
+		return;
+	}
+	switch (uring_op_class(e->opcode)) {
+	case CALL_IS_READ:
+		t->request_reads++;
+		t->request_read_bytes += (u64)e->res;
+		break;
+	case CALL_IS_WRITE:
+		t->request_writes++;
+		t->request_write_bytes += (u64)e->res;
+		break;
+	default:
+		break;
+	}
+}
+
+struct ev_loss recorder_loss(const struct recorder_totals *t)
+{
+	struct ev_loss sum = {};
+	size_t i;
+
+	for (i = 0; i < EV_WITNESSES; i++) {
+		sum.seen += t->loss[i].seen;
+		sum.stored += t->loss[i].stored;
+		sum.ring_full += t->loss[i].ring_full;
+		sum.map_full += t->loss[i].map_full;
+		sum.hook_missed += t->loss[i].hook_missed;
+		sum.filtered += t->loss[i].filtered;
+	}
+	return sum;
+}
+
 int recorder_event(void *arg, const void *record, size_t size)
 {
 	struct recorder *r = arg;
@@ -87,8 +151,15 @@ int recorder_event(void *arg, const void *record, size_t size)
 	case EV_NVME_KV:
 		add_command(&r->totals, record);
 		break;
+	case EV_SYSCALL:
+		add_call(&r->totals, record);
+		break;
+	case EV_URING:
+		add_request(&r->totals, record);
+		break;
 	case EV_TASK:
 	case EV_DISK:
+	case EV_PATH:
 		r->error = names_learn(&r->names, record);
 		/* fall through */
 	default:
@@ -118,8 +189,14 @@ static void put_anchor(struct recorder *r)
 
 static void put_account(struct recorder *r)
 {
-	nvme_trace_account(r->trace, &r->totals.loss, &r->totals.extra);
-	recorder_event(r, &r->totals.loss, sizeof(r->totals.loss));
+	struct ev_loss e;
+	size_t i;
+
+	for (i = 0; trace_account(r->trace, i, &e); i++) {
+		r->totals.loss[e.witness] = e;
+		recorder_event(r, &e, sizeof(e));
+	}
+	trace_extra(r->trace, &r->totals.extra);
 }
 
 /* Once a second: the account so far, what hangs, and all of it on the way to the disk. */
@@ -128,7 +205,7 @@ static void tick(struct recorder *r, u64 n)
 	s64 ret;
 
 	put_account(r);
-	ret = nvme_trace_in_flight(r->trace, TICK_NS, recorder_event, r);
+	ret = trace_in_flight(r->trace, TICK_NS, recorder_event, r);
 	if (ret < 0 && !r->error)
 		r->error = (int)ret;
 	if (n % ANCHOR_TICKS == 0)
@@ -145,11 +222,11 @@ static void finish(struct recorder *r)
 	int ret;
 
 	r->totals.ended_ns = clock_ns(CLOCK_MONOTONIC);
-	nvme_trace_detach(r->trace);
-	ret = nvme_trace_drain(r->trace);
+	trace_detach(r->trace);
+	ret = trace_drain(r->trace);
 	if (ret && !r->error)
 		r->error = ret;
-	left = nvme_trace_in_flight(r->trace, 0, recorder_event, r);
+	left = trace_in_flight(r->trace, 0, recorder_event, r);
 	if (left < 0 && !r->error)
 		r->error = (int)left;
 	r->totals.in_flight = left > 0 ? (u64)left : 0;
@@ -161,8 +238,8 @@ static void linger(struct recorder *r)
 {
 	u64 until = clock_ns(CLOCK_MONOTONIC) + LINGER_NS;
 
-	while (!r->error && !stop_signals && clock_ns(CLOCK_MONOTONIC) < until && nvme_trace_busy(r->trace))
-		nvme_trace_consume(r->trace, 10);
+	while (!r->error && !stop_signals && clock_ns(CLOCK_MONOTONIC) < until && trace_busy(r->trace))
+		trace_consume(r->trace, 10);
 }
 
 enum recorder_end recorder_run(struct recorder *r, struct child *child, int *child_status)
@@ -176,7 +253,7 @@ enum recorder_end recorder_run(struct recorder *r, struct child *child, int *chi
 	for (;;) {
 		u64 now;
 
-		ret = nvme_trace_consume(r->trace, POLL_MS);
+		ret = trace_consume(r->trace, POLL_MS);
 		if (ret < 0 && !r->error)
 			r->error = ret;
 		cap_set_busy(r->writer, ret > 0);

@@ -13,7 +13,7 @@
 #include "capture/writer.h"
 #include "lib/child.h"
 #include "lib/hist.h"
-#include "trace/nvme.h"
+#include "trace/trace.h"
 
 /* What went by, for the summary and the footer. */
 struct recorder_totals {
@@ -23,15 +23,19 @@ struct recorder_totals {
 	u64 passthrough, refused, failed, reissued;
 	u64 read_bytes, write_bytes;
 	u64 reads, writes, others;
-	struct hist lat; /* ns, completed commands without error */
-	struct ev_loss loss;
-	struct nvme_trace_extra extra;
+	struct hist lat;				    /* ns, completed commands without error */
+	u64 requests_failed, request_reads, request_writes; /* of io_uring */
+	u64 request_read_bytes, request_write_bytes;
+	u64 calls_failed, call_reads, call_writes; /* system calls; those that moved data */
+	u64 call_read_bytes, call_write_bytes;
+	struct ev_loss loss[EV_WITNESSES]; /* kind is 0 of a tracer that does not run */
+	struct trace_extra extra;
 	u64 first_ns, last_ns; /* of commands */
 	u64 started_ns, ended_ns;
 };
 
 struct recorder {
-	struct nvme_trace *trace;
+	struct trace *trace;
 	struct cap_writer *writer;
 	struct names names;
 	struct recorder_totals totals;
@@ -45,7 +49,10 @@ struct recorder {
 
 enum recorder_end { END_SIGNAL, END_DURATION, END_CHILD, END_ERROR };
 
-/* The sink of the tracer: arg is the recorder. */
+/* All accounts in one. */
+struct ev_loss recorder_loss(const struct recorder_totals *t);
+
+/* The sink of the tracers: arg is the recorder. */
 int recorder_event(void *arg, const void *record, size_t size);
 
 /*

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is known of the system calls of enum ev_call. */
+#ifndef KVIO_CALLS_H
+#define KVIO_CALLS_H
+
+#include "capture/event.h"
+
+/* What a call does with the bytes that it returns. */
+enum call_class {
+	CALL_IS_READ,  /* from fd to the program */
+	CALL_IS_WRITE, /* from the program to fd */
+	CALL_IS_COPY,  /* from fd to fd2 */
+	CALL_IS_OTHER, /* returns something else */
+};
+
+/* Its name as in the kernel's table, "other" when it is not known. */
+const char *call_name(u16 call);
+/* The call of that name, CALL_NONE when there is none. */
+u16 call_find(const char *name, size_t n);
+enum call_class call_class(u16 call);
+/* `offset` is an address in memory, not a place in a file. */
+static inline bool call_has_address(u16 call)
+{
+	return call == CALL_MUNMAP || call == CALL_MSYNC;
+}
+/* fd2 is a file that the call writes to. */
+static inline bool call_has_target(u16 call)
+{
+	return call == CALL_COPY_FILE_RANGE || call == CALL_SENDFILE;
+}
+
+#endif

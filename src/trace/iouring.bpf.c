@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The io_uring tracer: one record a request, written when its completion is
+ * posted.
+ *
+ * Requests under way stand in a table in plain memory, open addressing by the
+ * address of the request: a slot is taken with one compare-and-swap, which is
+ * several times cheaper than a hash map, and any CPU may complete any request.
+ */
+#include "trace/file.bpf.h"
+#include "trace/iouring_shared.h"
+#include "trace/overflow.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+/* From the kernel's ABI. */
+enum {
+	OP_READV = 1,
+	OP_WRITEV = 2,
+	OP_FSYNC = 3,
+	OP_READ_FIXED = 4,
+	OP_WRITE_FIXED = 5,
+	OP_SYNC_FILE_RANGE = 8,
+	OP_FALLOCATE = 17,
+	OP_READ = 22,
+	OP_WRITE = 23,
+	OP_URING_CMD = 46,
+	OP_READ_MULTISHOT = 49,
+	OP_READV_FIXED = 60,
+	OP_WRITEV_FIXED = 61,
+};
+#define SETUP_SQPOLL	  2
+#define CQE_MORE	  2
+#define NVME_URING_CMD_IO 0x80 /* low byte of the ioctl numbers */
+#define MAP_TASK_STORAGE  29
+#define STORAGE_CREATE	  1
+#define NO_PREALLOC	  1
+
+struct uring_slot slots[URING_SLOTS];
+
+struct task_state {
+	u64 told_ns; /* when its name was looked at */
+};
+
+struct {
+	__uint(type, MAP_TASK_STORAGE);
+	__uint(map_flags, NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct task_state);
+} states SEC(".maps");
+
+struct address addresses[MAX_CPUS];
+
+/* A pointer as a number that can be reckoned with, which the verifier allows of what it reads from memory only. */
+static __always_inline u64 number_of(const void *p)
+{
+	struct address *a = &addresses[bpf_get_smp_processor_id() & (MAX_CPUS - 1)];
+
+	a->v = (u64)p;
+	return a->v;
+}
+
+/* ---- the table ---- */
+
+static __always_inline u32 first_slot(u64 key)
+{
+	return (u32)((key >> 6) * 0x9e3779b1u >> 8);
+}
+
+static __always_inline struct uring_slot *slot_at(u32 first, u32 i)
+{
+	return &slots[(first + i) & (URING_SLOTS - 1)];
+}
+
+/* The slot of a request, or NULL. */
+static __always_inline struct uring_slot *find_slot(u64 key)
+{
+	u32 first = first_slot(key), i;
+
+#pragma unroll
+	for (i = 0; i < URING_PROBES; i++) {
+		struct uring_slot *s = slot_at(first, i);
+
+		if (s->key == key)
+			return s;
+	}
+	return NULL;
+}
+
+/* A free slot for the request, which is its own from now on, or NULL. */
+static __always_inline struct uring_slot *take_slot(u64 key)
+{
+	u32 first = first_slot(key), i;
+
+#pragma unroll
+	for (i = 0; i < URING_PROBES; i++) {
+		struct uring_slot *s = slot_at(first, i);
+
+		if (!s->key && !__sync_val_compare_and_swap(&s->key, 0, key))
+			return s;
+	}
+	return NULL;
+}
+
+/* ---- what a request asks for ---- */
+
+static __always_inline bool is_vector(u8 opcode)
+{
+	return opcode == OP_READV || opcode == OP_WRITEV || opcode == OP_READV_FIXED || opcode == OP_WRITEV_FIXED;
+}
+
+static __always_inline bool is_rw(u8 opcode)
+{
+	return is_vector(opcode) || opcode == OP_READ || opcode == OP_WRITE || opcode == OP_READ_FIXED ||
+	       opcode == OP_WRITE_FIXED || opcode == OP_READ_MULTISHOT;
+}
+
+static __noinline int set_rw(struct ev_uring *r, void *req)
+{
+	struct vector v;
+
+	if (!r)
+		return 0;
+	r->offset = (u64)peek(struct io_rw, req, kiocb.ki_pos);
+	r->size = peek(struct io_rw, req, len);
+	if (r->offset == ~0ull) {
+		r->offset = 0;
+		r->flags |= URING_POSITION;
+	} else {
+		r->flags |= URING_OFFSET;
+	}
+	if (!is_vector(r->opcode))
+		return 0;
+	vector_sum(&v, peek(struct io_rw, req, addr), r->size);
+	r->size = v.bytes;
+	if (v.partial)
+		r->flags |= URING_PARTIAL;
+	return 0;
+}
+
+static __noinline int set_range(struct ev_uring *r, void *req)
+{
+	if (!r)
+		return 0;
+	r->offset = (u64)peek(struct io_sync, req, off);
+	r->size = (u64)peek(struct io_sync, req, len);
+	r->flags |= URING_OFFSET;
+	return 0;
+}
+
+/* NVMe passthrough: anything else has a layout of its own. */
+static __noinline int set_passthrough(struct ev_uring *r, struct io_uring_cmd *ioucmd)
+{
+	u32 op = peek(struct io_uring_cmd, ioucmd, cmd_op);
+	const void *c;
+
+	/* Without an NVMe driver there is no such type. */
+	if (!bpf_core_type_exists(struct nvme_uring_cmd) || !r || (op >> 8 & 0xff) != 'N' ||
+	    (op & 0xff) < NVME_URING_CMD_IO)
+		return 0;
+	c = passthrough_command(ioucmd);
+	if (!c)
+		return 0;
+	r->sub = peek_nvme(struct nvme_uring_cmd, c, opcode);
+	r->size = peek_nvme(struct nvme_uring_cmd, c, data_len);
+	r->offset = peek_nvme(struct nvme_uring_cmd, c, cdw10) | (u64)peek_nvme(struct nvme_uring_cmd, c, cdw11) << 32;
+	return 0;
+}
+
+static __always_inline void set_request(struct ev_uring *r, struct io_kiocb *req)
+{
+	struct io_ring_ctx *ctx = req->ctx;
+
+	r->kind = EV_URING;
+	r->opcode = req->opcode;
+	r->sqe_flags = (u8)req->flags;
+	r->user_data = req->cqe.user_data;
+	r->fd = req->cqe.fd;
+	r->ring = (u32)(number_of(ctx) >> 6) * 0x9e3779b1u;
+	if (ctx->flags & SETUP_SQPOLL)
+		r->flags |= URING_SQPOLL;
+	if (is_rw(r->opcode))
+		set_rw(r, req);
+	else if (r->opcode == OP_FSYNC || r->opcode == OP_SYNC_FILE_RANGE || r->opcode == OP_FALLOCATE)
+		set_range(r, req);
+	else if (r->opcode == OP_URING_CMD)
+		set_passthrough(r, (struct io_uring_cmd *)req);
+}
+
+/* ---- hooks ---- */
+
+static __always_inline void tell_once(const struct who *w, u64 now)
+{
+	struct task_state *s = bpf_task_storage_get(&states, bpf_get_current_task_btf(), NULL, STORAGE_CREATE);
+
+	if (s && s->told_ns && now - s->told_ns < TASK_CHECK_NS)
+		return;
+	tell_task(w, now);
+	if (s)
+		s->told_ns = now;
+}
+
+static __always_inline void store(const struct ev_uring *r, bool now)
+{
+	count(put_flagged(r, sizeof(*r), now) ? N_STORED : N_RING_FULL);
+}
+
+/* Its memory serves another request now: no completion of it was posted, as with IOSQE_CQE_SKIP_SUCCESS. */
+static __noinline int give_up(struct uring_slot *s, u64 now)
+{
+	struct ev_uring r;
+
+	if (!s)
+		return 0;
+	r = s->ev;
+	r.flags |= URING_UNFINISHED;
+	r.lat_ns = now - r.ts_ns;
+	store(&r, false);
+	s->key = 0;
+	return 0;
+}
+
+static __always_inline int submitted(struct io_kiocb *req)
+{
+	u64 now = bpf_ktime_get_ns(), key = number_of(req);
+	struct ev_uring r = {};
+	struct uring_slot *s;
+	struct who w = {};
+
+	s = find_slot(key);
+	if (s)
+		give_up(s, now);
+	count(N_SEEN);
+	who_is_current(&w);
+	if (w.pid == cfg.self || !task_wanted(&w)) {
+		count(N_FILTERED);
+		return 0;
+	}
+	set_request(&r, req);
+	r.ts_ns = now;
+	r.tid = w.tid;
+	tell_once(&w, now);
+	s = take_slot(key);
+	if (!s) {
+		count(N_MAP_FULL);
+		return 0;
+	}
+	s->ev = r;
+	return 0;
+}
+
+/* From 6.3 on. */
+SEC("?tp_btf/io_uring_submit_req")
+int BPF_PROG(submit_req, struct io_kiocb *req)
+{
+	return submitted(req);
+}
+
+SEC("?tp_btf/io_uring_submit_sqe")
+int BPF_PROG(submit_sqe, struct io_kiocb *req)
+{
+	return submitted(req);
+}
+
+SEC("?tp_btf/io_uring_queue_async_work")
+int BPF_PROG(punted, struct io_kiocb *req)
+{
+	struct uring_slot *s = find_slot(number_of(req));
+
+	if (s)
+		s->ev.flags |= URING_PUNTED;
+	return 0;
+}
+
+/* The result stands in the request whatever the hook's own arguments are: they changed in 6.16. */
+SEC("tp_btf/io_uring_complete")
+int BPF_PROG(complete, void *ring_ctx, void *req)
+{
+	struct uring_slot *s = find_slot((u64)req);
+	struct ev_uring r;
+	struct file *f;
+
+	if (!req || !s)
+		return 0;
+	r = s->ev;
+	r.cqe_flags = peek(struct io_kiocb, req, cqe.flags);
+	/* There will be another one. */
+	if (r.cqe_flags & CQE_MORE)
+		return 0;
+	r.lat_ns = bpf_ktime_get_ns() - r.ts_ns;
+	r.res = peek(struct io_kiocb, req, cqe.res);
+	f = peek(struct io_kiocb, req, file);
+	if (f) {
+		file_numbers(f, &r.ino, &r.dev);
+		r.flags |= URING_FILE;
+	}
+	s->key = 0;
+	store(&r, f && is_new_file(r.ino, r.dev));
+	return 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
+/* What iouring.bpf.c and iouring.c tell each other. */
+#ifndef KVIO_IOURING_SHARED_H
+#define KVIO_IOURING_SHARED_H
+
+#ifndef __bpf__
+#include "lib/types.h"
+#endif
+
+#include "capture/event.h"
+
+#define URING_SLOTS  65536 /* a power of two: requests under way at once */
+#define URING_PROBES 8	   /* slots that a request may have */
+
+/* A request under way; key 0 = free. */
+struct uring_slot {
+	u64 key;
+	struct ev_uring ev;
+	u64 pad; /* to 96 bytes */
+};
+
+/* A word of one CPU, on a cache line of its own. */
+struct address {
+	volatile u64 v;
+	u64 pad[7];
+};
+
+#endif

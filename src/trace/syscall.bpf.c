@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The system call tracer: one record a call, written when it returns.
+ *
+ * At entry only the time is kept, in the task's own storage: the arguments are
+ * still in its registers at exit.  Which call it is and where its arguments
+ * are is a table that user space fills, so that no number of an architecture
+ * stands here.
+ */
+#include "trace/file.bpf.h"
+#include "trace/syscall_shared.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+const volatile struct syscall_config sc = {};
+
+#define MAP_TASK_STORAGE 29
+#define STORAGE_CREATE	 1
+#define NO_PREALLOC	 1
+#define USER_CS_32	 0x23 /* code segment of a 32-bit x86 program */
+
+enum { UNDECIDED, WANTED, UNWANTED };
+
+struct task_state {
+	u64 enter_ns;
+	u64 told_ns; /* when its name was looked at */
+	u64 ino;     /* of the file that a close ends */
+	u64 last_ino; /* of the call before */
+	u32 dev, last_dev;
+	u8 decision;
+	u8 in_call;
+	u16 pad;
+};
+
+struct {
+	__uint(type, MAP_TASK_STORAGE);
+	__uint(map_flags, NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct task_state);
+} states SEC(".maps");
+
+/* Room for a path, one a CPU: programs of one kind do not nest. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct raw_opened);
+} opened SEC(".maps");
+
+/* ---- arguments ---- */
+
+/* The number of the call, negative for one that is not of this kind of program. */
+static __always_inline long call_nr(struct pt_regs *regs)
+{
+#if defined(__TARGET_ARCH_x86)
+	struct pt_regs___x86 *x = (void *)regs;
+
+	return x->cs == USER_CS_32 ? -1 : (long)x->orig_ax;
+#elif defined(__TARGET_ARCH_arm64)
+	return ((struct pt_regs___arm64 *)regs)->syscallno;
+#else
+#error "which register holds the number of a system call?"
+#endif
+}
+
+/* The n-th argument, 1 to 6, as it was at entry. */
+static __always_inline u64 argument(struct pt_regs *regs, u32 n)
+{
+#if defined(__TARGET_ARCH_x86)
+	struct pt_regs___x86 *x = (void *)regs;
+
+	switch (n) {
+	case 1:
+		return x->di;
+	case 2:
+		return x->si;
+	case 3:
+		return x->dx;
+	case 4:
+		return x->r10;
+	case 5:
+		return x->r8;
+	case 6:
+		return x->r9;
+	default:
+		return 0;
+	}
+#elif defined(__TARGET_ARCH_arm64)
+	struct pt_regs___arm64 *a = (void *)regs;
+
+	switch (n) {
+	case 1:
+		return a->orig_x0;
+	case 2:
+		return a->regs[1];
+	case 3:
+		return a->regs[2];
+	case 4:
+		return a->regs[3];
+	case 5:
+		return a->regs[4];
+	case 6:
+		return a->regs[5];
+	default:
+		return 0;
+	}
+#endif
+}
+
+/* ---- entry ---- */
+
+/*
+ * Decided once a thread where that cannot change; a name and a cgroup can.  A
+ * process that is added to the filter later has not been stopped by it before.
+ */
+static __always_inline bool is_wanted(struct task_state *s)
+{
+	struct who w = {};
+
+	if (s->decision != UNDECIDED && !cfg.filter_comm && !cfg.cgroup)
+		return s->decision == WANTED;
+	who_is_current(&w);
+	s->decision = w.pid != cfg.self && task_wanted(&w) ? WANTED : UNWANTED;
+	return s->decision == WANTED;
+}
+
+static __always_inline const volatile struct call_shape *shape_of(long nr)
+{
+	const volatile struct call_shape *shape = &sc.shape[nr & (MAX_CALL_NR - 1)];
+
+	return (u64)nr < MAX_CALL_NR && shape->call ? shape : NULL;
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(enter, struct pt_regs *regs, long nr)
+{
+	const volatile struct call_shape *shape = shape_of(nr);
+	struct task_state *s;
+	struct file *f;
+
+	if (!shape)
+		return 0;
+	s = bpf_task_storage_get(&states, bpf_get_current_task_btf(), NULL, STORAGE_CREATE);
+	if (!s)
+		return 0;
+	s->in_call = 1;
+	if (!is_wanted(s))
+		return 0;
+	s->enter_ns = bpf_ktime_get_ns();
+	if (shape->flags & CALL_CLOSES) {
+		s->ino = 0;
+		s->dev = 0;
+		f = file_of((u32)argument(regs, 1));
+		if (f)
+			file_numbers(f, &s->ino, &s->dev);
+	}
+	return 0;
+}
+
+/* The name that the thread has from now on is told with its next call. */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(exec, struct task_struct *t)
+{
+	struct task_state *s = bpf_task_storage_get(&states, t, NULL, 0);
+
+	if (s) {
+		s->told_ns = 0;
+		s->decision = UNDECIDED;
+	}
+	return 0;
+}
+
+/* ---- exit ---- */
+
+/* The bytes that a vector asks for. */
+static __noinline int sum_vector(struct ev_syscall *r, u64 at, u64 n)
+{
+	struct vector v;
+
+	if (!r)
+		return 0;
+	vector_sum(&v, at, n);
+	r->size = v.bytes;
+	if (v.partial)
+		r->flags |= SYSCALL_PARTIAL;
+	return 0;
+}
+
+/* Where in the file a call began; one that failed began where the file is. */
+static __always_inline void set_offset(struct ev_syscall *r, const volatile struct call_shape *shape,
+				       struct pt_regs *regs, struct file *f)
+{
+	u64 moved = r->ret > 0 ? (u64)r->ret : 0, at;
+
+	if (shape->flags & CALL_OFFSET_AT) {
+		at = argument(regs, shape->offset);
+		if (at) {
+			if (!bpf_probe_read_user(&r->offset, sizeof(r->offset), (void *)at)) {
+				r->offset -= moved;
+				r->flags |= SYSCALL_OFFSET;
+			}
+			return;
+		}
+	} else if (shape->offset) {
+		r->offset = argument(regs, shape->offset);
+		/* preadv2 and pwritev2 with -1 go by the position. */
+		if (!(shape->flags & CALL_AT_POSITION) || (s64)r->offset != -1) {
+			r->flags |= SYSCALL_OFFSET;
+			return;
+		}
+	}
+	if (!(shape->flags & CALL_AT_POSITION))
+		return;
+	r->offset = 0;
+	if (f && has_position(f)) {
+		r->offset = (u64)peek(struct file, f, f_pos) - moved;
+		r->flags |= SYSCALL_OFFSET;
+	}
+}
+
+/* Sends the path of a file that was opened, or that could not be: once a call, as long as it is. */
+static __noinline int tell_opened(const struct ev_syscall *r, const char *path)
+{
+	u32 zero = 0;
+	struct raw_opened *o = bpf_map_lookup_elem(&opened, &zero);
+	void *ring = this_ring();
+	long n;
+
+	if (!o || !ring || !r)
+		return 0;
+	n = bpf_probe_read_user_str(o->path, sizeof(o->path), path);
+	if (n <= 1 || n > CALL_PATH_MAX)
+		return 0;
+	o->kind = RAW_OPENED;
+	o->dirfd = r->fd;
+	o->ts_ns = r->ts_ns;
+	o->ino = r->ino;
+	o->dev = r->dev;
+	o->tid = r->tid;
+	o->pid = bpf_get_current_pid_tgid() >> 32;
+	o->fd = (s32)r->ret;
+	o->n = (u32)n - 1;
+	bpf_ringbuf_output(ring, o, __builtin_offsetof(struct raw_opened, path) + (n & (CALL_PATH_MAX * 2 - 1)), 0);
+	return 0;
+}
+
+static __always_inline void set_arguments(struct ev_syscall *r, const volatile struct call_shape *shape,
+					  struct pt_regs *regs)
+{
+	u64 how[2];
+
+	r->call = shape->call;
+	r->fd = shape->fd ? (s32)argument(regs, shape->fd) : shape->flags & CALL_OPENS ? -100 : -1;
+	r->size = argument(regs, shape->size);
+	r->arg = (u32)argument(regs, shape->arg);
+	r->fd2 = (s32)argument(regs, shape->fd2);
+	if (shape->flags & CALL_VECTOR)
+		sum_vector(r, argument(regs, 2), r->size);
+	if (shape->flags & CALL_HOW) {
+		r->arg = r->fd2 = 0;
+		if (!bpf_probe_read_user(how, sizeof(how), (void *)argument(regs, shape->arg))) {
+			r->arg = (u32)how[0];
+			r->fd2 = (s32)how[1];
+		}
+	}
+}
+
+static __always_inline void set_file(struct ev_syscall *r, const volatile struct call_shape *shape,
+				     struct pt_regs *regs, const struct task_state *s)
+{
+	bool other = shape->flags & CALL_RETURNS_FILE;
+	s64 fd = other ? r->ret : r->fd;
+	struct file *f = fd >= 0 ? file_of((u32)fd) : NULL;
+
+	if (f) {
+		file_numbers(f, &r->ino, &r->dev);
+		r->flags |= SYSCALL_FILE;
+	} else if ((shape->flags & CALL_CLOSES) && s->ino) {
+		r->ino = s->ino;
+		r->dev = s->dev;
+		r->flags |= SYSCALL_FILE;
+	}
+	set_offset(r, shape, regs, f);
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(leave, struct pt_regs *regs, long ret)
+{
+	const volatile struct call_shape *shape = shape_of(call_nr(regs));
+	struct ev_syscall r = { .kind = EV_SYSCALL };
+	struct task_state *s;
+	bool entered, is_new = false;
+	u64 now;
+
+	if (!shape)
+		return 0;
+	count(N_SEEN);
+	s = bpf_task_storage_get(&states, bpf_get_current_task_btf(), NULL, STORAGE_CREATE);
+	if (!s) {
+		count(N_MAP_FULL);
+		return 0;
+	}
+	entered = s->in_call;
+	s->in_call = 0;
+	if (!is_wanted(s)) {
+		count(N_FILTERED);
+		return 0;
+	}
+	now = bpf_ktime_get_ns();
+	r.ts_ns = entered ? s->enter_ns : now;
+	r.lat_ns = now - r.ts_ns;
+	r.flags = entered ? 0 : SYSCALL_NO_ENTER;
+	r.ret = ret;
+	r.tid = (u32)bpf_get_current_pid_tgid();
+	set_arguments(&r, shape, regs);
+	set_file(&r, shape, regs, s);
+	if (now - s->told_ns > TASK_CHECK_NS || !s->told_ns) {
+		struct who w = {};
+
+		who_is_current(&w);
+		tell_task(&w, r.ts_ns);
+		s->told_ns = now;
+	}
+	if (shape->flags & CALL_OPENS)
+		tell_opened(&r, (const char *)argument(regs, shape->fd ? 2 : 1));
+	if (r.flags & SYSCALL_FILE && (r.ino != s->last_ino || r.dev != s->last_dev)) {
+		s->last_ino = r.ino;
+		s->last_dev = r.dev;
+		is_new = is_new_file(r.ino, r.dev);
+	}
+	count(put_flagged(&r, sizeof(r), is_new) ? N_STORED : N_RING_FULL);
+	return 0;
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The system call tracer: see syscall.bpf.c.  Here: which calls there are. */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+
+#include "trace/files.h"
+#include "trace/tracer.h"
+/* The skeleton needs the types of the shared header. */
+#include "trace/syscall_shared.h"
+
+#include "trace/syscall.skel.h"
+
+/* The last path that could not be opened, and by which call: its record comes right behind. */
+struct state {
+	u64 failed_ino, failed_ts_ns;
+	u32 failed_tid;
+};
+
+static const struct {
+	u16 nr;
+	struct call_shape shape;
+} calls[] = {
+	{ SYS_read, { .call = CALL_READ, .fd = 1, .size = 3, .flags = CALL_AT_POSITION } },
+	{ SYS_write, { .call = CALL_WRITE, .fd = 1, .size = 3, .flags = CALL_AT_POSITION } },
+	{ SYS_pread64, { .call = CALL_PREAD64, .fd = 1, .size = 3, .offset = 4 } },
+	{ SYS_pwrite64, { .call = CALL_PWRITE64, .fd = 1, .size = 3, .offset = 4 } },
+	{ SYS_readv, { .call = CALL_READV, .fd = 1, .size = 3, .flags = CALL_VECTOR | CALL_AT_POSITION } },
+	{ SYS_writev, { .call = CALL_WRITEV, .fd = 1, .size = 3, .flags = CALL_VECTOR | CALL_AT_POSITION } },
+	{ SYS_preadv, { .call = CALL_PREADV, .fd = 1, .size = 3, .offset = 4, .flags = CALL_VECTOR } },
+	{ SYS_pwritev, { .call = CALL_PWRITEV, .fd = 1, .size = 3, .offset = 4, .flags = CALL_VECTOR } },
+	{ SYS_preadv2,
+	  { .call = CALL_PREADV2, .fd = 1, .size = 3, .offset = 4, .arg = 6, .flags = CALL_VECTOR | CALL_AT_POSITION } },
+	{ SYS_pwritev2,
+	  { .call = CALL_PWRITEV2, .fd = 1, .size = 3, .offset = 4, .arg = 6, .flags = CALL_VECTOR | CALL_AT_POSITION } },
+#ifdef SYS_open /* not on newer architectures */
+	{ SYS_open, { .call = CALL_OPEN, .arg = 2, .fd2 = 3, .flags = CALL_OPENS | CALL_RETURNS_FILE } },
+	{ SYS_creat, { .call = CALL_CREAT, .fd2 = 2, .flags = CALL_OPENS | CALL_RETURNS_FILE } },
+	{ SYS_dup2, { .call = CALL_DUP2, .fd = 1, .fd2 = 2, .flags = CALL_RETURNS_FILE } },
+#endif
+	{ SYS_openat, { .call = CALL_OPENAT, .fd = 1, .arg = 3, .fd2 = 4, .flags = CALL_OPENS | CALL_RETURNS_FILE } },
+	{ SYS_openat2,
+	  { .call = CALL_OPENAT2, .fd = 1, .arg = 3, .flags = CALL_OPENS | CALL_RETURNS_FILE | CALL_HOW } },
+	{ SYS_close, { .call = CALL_CLOSE, .fd = 1, .flags = CALL_CLOSES } },
+	{ SYS_dup, { .call = CALL_DUP, .fd = 1, .flags = CALL_RETURNS_FILE } },
+	{ SYS_dup3, { .call = CALL_DUP3, .fd = 1, .arg = 3, .fd2 = 2, .flags = CALL_RETURNS_FILE } },
+	{ SYS_lseek, { .call = CALL_LSEEK, .fd = 1, .offset = 2, .arg = 3 } },
+	{ SYS_fsync, { .call = CALL_FSYNC, .fd = 1 } },
+	{ SYS_fdatasync, { .call = CALL_FDATASYNC, .fd = 1 } },
+	{ SYS_sync_file_range, { .call = CALL_SYNC_FILE_RANGE, .fd = 1, .offset = 2, .size = 3, .arg = 4 } },
+	{ SYS_fallocate, { .call = CALL_FALLOCATE, .fd = 1, .arg = 2, .offset = 3, .size = 4 } },
+	{ SYS_mmap, { .call = CALL_MMAP, .fd = 5, .offset = 6, .size = 2, .arg = 4, .fd2 = 3 } },
+	{ SYS_munmap, { .call = CALL_MUNMAP, .offset = 1, .size = 2 } },
+	{ SYS_msync, { .call = CALL_MSYNC, .offset = 1, .size = 2, .arg = 3 } },
+	{ SYS_copy_file_range,
+	  { .call = CALL_COPY_FILE_RANGE,
+	    .fd = 1,
+	    .offset = 2,
+	    .fd2 = 3,
+	    .size = 5,
+	    .arg = 6,
+	    .flags = CALL_OFFSET_AT | CALL_AT_POSITION } },
+	{ SYS_sendfile,
+	  { .call = CALL_SENDFILE,
+	    .fd2 = 1,
+	    .fd = 2,
+	    .offset = 3,
+	    .size = 4,
+	    .flags = CALL_OFFSET_AT | CALL_AT_POSITION } },
+	{ SYS_io_uring_enter, { .call = CALL_IO_URING_ENTER, .fd = 1, .size = 2, .fd2 = 3, .arg = 4 } },
+};
+
+static const char *missing(const struct probe *p)
+{
+	if (probe_has_tracepoint(p, "sys_enter") && probe_has_tracepoint(p, "sys_exit"))
+		return NULL;
+	return "this kernel has no system call tracepoints (CONFIG_FTRACE_SYSCALLS)";
+}
+
+static void choose(struct tracer *t, const struct trace_options *o, const struct probe *p)
+{
+	(void)o;
+	(void)p;
+	t->facility[0] = (struct facility){ .name = "syscalls", .hook = "tp_btf/sys_enter + sys_exit", .on = true };
+	t->n_facilities = 1;
+}
+
+static int open_bpf(struct tracer *t, const struct trace_options *o)
+{
+	struct syscall_bpf *b = syscall_bpf__open();
+	size_t i;
+
+	(void)o;
+	if (!b)
+		return -errno;
+	t->bpf = b;
+	t->obj = b->obj;
+	t->skeleton = b->skeleton;
+	t->cfg = &b->rodata->cfg;
+	t->counters = b->bss->counters;
+	for (i = 0; i < ARRAY_SIZE(calls); i++)
+		if (calls[i].nr < MAX_CALL_NR)
+			b->rodata->sc.shape[calls[i].nr] = calls[i].shape;
+	return 0;
+}
+
+static int prepare(struct tracer *t, const struct trace_options *o)
+{
+	(void)o;
+	t->state = calloc(1, sizeof(struct state));
+	return t->state ? 0 : -ENOMEM;
+}
+
+/* Exits first, so that no call can be entered without its end. */
+static int attach(struct tracer *t)
+{
+	struct syscall_bpf *b = t->bpf;
+	int ret = tracer_attach(b->progs.leave, &b->links.leave);
+
+	if (!ret)
+		ret = tracer_attach(b->progs.exec, &b->links.exec);
+	return ret ? ret : tracer_attach(b->progs.enter, &b->links.enter);
+}
+
+/* ---- records ---- */
+
+static int opened(const struct tracer *t, const struct raw_opened *o, trace_fn fn, void *arg)
+{
+	struct state *s = t->state;
+
+	if (o->fd < 0) {
+		s->failed_ts_ns = o->ts_ns;
+		s->failed_tid = o->tid;
+	}
+	return files_opened(t->files, o, &s->failed_ino, fn, arg);
+}
+
+/* The descriptor that stands for the file of the call. */
+static s32 fd_of(const struct ev_syscall *c)
+{
+	return c->call == CALL_DUP || c->call == CALL_DUP2 || c->call == CALL_DUP3 ? (s32)c->ret : c->fd;
+}
+
+static int deliver(struct tracer *t, const void *record, size_t size, trace_fn fn, void *arg)
+{
+	const struct ev_syscall *c = record;
+	const struct state *s = t->state;
+	struct ev_syscall failed;
+	int ret = 0;
+
+	if (c->kind == RAW_OPENED)
+		return opened(t, record, fn, arg);
+	if (c->flags & SYSCALL_FILE)
+		ret = files_met(t->files, c->dev, c->ino, c->tid, fd_of(c), c->ts_ns, fn, arg);
+	if (c->ret < 0 && s->failed_ts_ns == c->ts_ns && s->failed_tid == c->tid) {
+		failed = *c;
+		failed.flags |= SYSCALL_FILE;
+		failed.dev = EV_DEV_NO_FILE;
+		failed.ino = s->failed_ino;
+		return fn(arg, &failed, sizeof(failed));
+	}
+	return ret ? ret : fn(arg, record, size);
+}
+
+static void destroy(struct tracer *t)
+{
+	free(t->state);
+	t->state = NULL;
+	syscall_bpf__destroy(t->bpf);
+}
+
+const struct tracer_ops syscall_tracer = {
+	.name = "syscall",
+	.witness = EV_WITNESS_SYSCALL,
+	.missing = missing,
+	.choose = choose,
+	.open = open_bpf,
+	.prepare = prepare,
+	.attach = attach,
+	.kinds = { EV_SYSCALL, RAW_OPENED },
+	.deliver = deliver,
+	.destroy = destroy,
+};

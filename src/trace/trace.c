@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "trace/trace.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/clock.h"
+#include "trace/files.h"
+#include "trace/ring.h"
+#include "trace/tracer.h"
+
+/* Records delivered in one go before ticks and signals get their turn. */
+#define BUDGET 65536u
+
+/* The table of tracers, in the order in which they are attached. */
+static const struct {
+	u32 witness; /* 0: always */
+	const struct tracer_ops *ops;
+} table[] = {
+	{ 0, &tasks_tracer },
+	{ TRACE_NVME, &nvme_tracer },
+	{ TRACE_SYSCALL, &syscall_tracer },
+	{ TRACE_URING, &iouring_tracer },
+};
+
+struct trace {
+	struct tracer tracer[ARRAY_SIZE(table)];
+	size_t n;
+	struct rings *rings;
+	struct files *files;
+	struct tracer *takes[256]; /* by kind: who takes it first */
+	trace_fn fn;
+	void *arg;
+	int pids_fd, tasks_fd;
+};
+
+static char log_text[1 << 20];
+static size_t log_n;
+
+const char *trace_log(void)
+{
+	return log_text;
+}
+
+/* libbpf talks a lot when a load fails; the user gets one line, and this with -v. */
+static int keep_log(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	int n;
+
+	if (level == LIBBPF_DEBUG || log_n >= sizeof(log_text) - 1)
+		return 0;
+	n = vsnprintf(log_text + log_n, sizeof(log_text) - log_n, fmt, ap);
+	if (n > 0)
+		log_n = MIN(log_n + (size_t)n, sizeof(log_text) - 1);
+	return 0;
+}
+
+void facility_off(struct facility *f, const char *why)
+{
+	f->on = false;
+	snprintf(f->why, sizeof(f->why), "%s", why);
+}
+
+/* ---- loading ---- */
+
+static void configure(struct trace_config *cfg, const struct trace_options *o, const struct probe *p)
+{
+	cfg->wake_bytes = ring_size(o->ring_bytes) / 4;
+	cfg->cpus_per_ring = CPUS_PER_RING;
+	cfg->can_cast = probe_has_builtin_func(p, "bpf_rdonly_cast");
+	cfg->can_cast_nvme = cfg->can_cast && probe_has_builtin_tracepoint(p, "nvme_setup_cmd");
+	cfg->filter_pid = o->n_pids || o->follow;
+	cfg->filter_comm = !!o->comm;
+	cfg->cgroup = o->cgroup;
+	cfg->cgroup_level = o->cgroup_level;
+	cfg->self = (u32)getpid();
+	if (o->comm)
+		snprintf(cfg->comm, sizeof(cfg->comm), "%s", o->comm);
+}
+
+/* What is one for all is made by the first tracer that has it, and used by the others. */
+static int share_maps(const struct tracer *t, const struct tracer *all, size_t n_before)
+{
+	static const char *const shared[] = { "rings", "tasks", "pid_filter", "files_seen" };
+	size_t i, k;
+	int ret = 0;
+
+	for (i = 0; i < ARRAY_SIZE(shared) && !ret; i++) {
+		struct bpf_map *m = bpf_object__find_map_by_name(t->obj, shared[i]), *made = NULL;
+
+		for (k = 0; k < n_before && m && !made; k++)
+			made = bpf_object__find_map_by_name(all[k].obj, shared[i]);
+		if (made)
+			ret = bpf_map__reuse_fd(m, bpf_map__fd(made));
+		else if (m && i == 0)
+			ret = bpf_map__set_max_entries(m, rings_count());
+	}
+	return ret;
+}
+
+static void destroy(struct tracer *t)
+{
+	if (t->bpf)
+		t->ops->destroy(t);
+	t->bpf = NULL;
+	t->obj = NULL;
+	t->counters = NULL;
+}
+
+static int load(struct tracer *t, const struct trace *all, const struct trace_options *o, const struct probe *p)
+{
+	int ret = t->ops->open(t, o);
+
+	if (!ret) {
+		configure(t->cfg, o, p);
+		ret = share_maps(t, all->tracer, all->n);
+	}
+	if (!ret)
+		ret = bpf_object__load_skeleton(t->skeleton);
+	if (ret)
+		destroy(t);
+	return ret;
+}
+
+/* With all hooks; then without those that kernels refuse most often. */
+static int load_with_fallback(struct tracer *t, const struct trace *all, const struct trace_options *o,
+			      const struct probe *p)
+{
+	int ret = load(t, all, o, p);
+	char why[80];
+
+	snprintf(why, sizeof(why), "refused by the kernel (%s)", strerror(-ret));
+	while (ret && t->ops->give_up && t->ops->give_up(t, why))
+		ret = load(t, all, o, p);
+	return ret;
+}
+
+static int add_tracer(struct trace *t, const struct tracer_ops *ops, const struct trace_options *o,
+		      const struct probe *p, char *why, size_t n_why)
+{
+	struct tracer *r = &t->tracer[t->n];
+	const char *missing = ops->missing ? ops->missing(p) : NULL;
+	size_t i;
+	int ret;
+
+	if (missing) {
+		snprintf(why, n_why, "%s", missing);
+		return -ENODEV;
+	}
+	r->ops = ops;
+	r->files = t->files;
+	ops->choose(r, o, p);
+	ret = load_with_fallback(r, t, o, p);
+	if (ret) {
+		probe_explain(ret, log_text, why, n_why);
+		return ret;
+	}
+	for (i = 0; i < ARRAY_SIZE(ops->kinds) && ops->kinds[i]; i++)
+		t->takes[ops->kinds[i]] = r;
+	t->n++;
+	return ops->prepare ? ops->prepare(r, o) : 0;
+}
+
+static int on_record(void *arg, const void *record, size_t size)
+{
+	struct trace *t = arg;
+	struct tracer *takes = t->takes[*(const u8 *)record];
+
+	if (takes)
+		return takes->ops->deliver(takes, record, size, t->fn, t->arg);
+	return t->fn(t->arg, record, size);
+}
+
+static int open_shared(struct trace *t, const struct trace_options *o)
+{
+	struct bpf_object *first = t->tracer->obj;
+	int ret;
+	size_t i;
+
+	t->pids_fd = bpf_object__find_map_fd_by_name(first, "pid_filter");
+	t->tasks_fd = bpf_object__find_map_fd_by_name(first, "tasks");
+	ret = rings_open(&t->rings, bpf_object__find_map_fd_by_name(first, "rings"), o->ring_bytes, on_record, t);
+	for (i = 0; i < o->n_pids && !ret; i++)
+		ret = trace_add_pid(t, (pid_t)o->pids[i]);
+	return ret;
+}
+
+int trace_open(struct trace **out, const struct trace_options *o, trace_fn fn, void *arg, char *why, size_t n_why)
+{
+	struct trace *t = calloc(1, sizeof(*t));
+	struct probe *p = NULL;
+	int ret = -ENOMEM;
+	size_t i;
+
+	snprintf(why, n_why, "out of memory");
+	if (!t)
+		return ret;
+	t->fn = fn;
+	t->files = files_new();
+	t->arg = arg;
+	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
+	libbpf_set_print(keep_log);
+	ret = t->files ? probe_open(&p) : -ENOMEM;
+	if (!ret && !probe_privileged())
+		ret = -EPERM;
+	if (ret) {
+		probe_explain(ret, "", why, n_why);
+		goto out;
+	}
+	for (i = 0; i < ARRAY_SIZE(table) && !ret; i++)
+		if (!table[i].witness || o->witnesses & table[i].witness)
+			ret = add_tracer(t, table[i].ops, o, p, why, n_why);
+	if (ret)
+		goto out;
+	ret = open_shared(t, o);
+	if (ret)
+		probe_explain(ret, log_text, why, n_why);
+out:
+	probe_close(p);
+	if (ret)
+		trace_close(t);
+	else
+		*out = t;
+	return ret;
+}
+
+/* ---- attaching ---- */
+
+int tracer_attach(struct bpf_program *prog, struct bpf_link **link)
+{
+	*link = bpf_program__attach(prog);
+	return *link ? 0 : -errno;
+}
+
+void tracer_attach_optional(struct facility *f, struct bpf_program *a, struct bpf_link **la, struct bpf_program *b,
+			    struct bpf_link **lb)
+{
+	char why[80];
+	int ret;
+
+	if (!f->on)
+		return;
+	ret = tracer_attach(a, la);
+	if (!ret && b)
+		ret = tracer_attach(b, lb);
+	if (!ret)
+		return;
+	bpf_link__destroy(*la);
+	*la = NULL;
+	snprintf(why, sizeof(why), "cannot attach (%s)", strerror(-ret));
+	facility_off(f, why);
+}
+
+int trace_attach(struct trace *t)
+{
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < t->n && !ret; i++) {
+		struct tracer *r = &t->tracer[i];
+
+		ret = r->ops->attach ? r->ops->attach(r) : bpf_object__attach_skeleton(r->skeleton);
+	}
+	return ret;
+}
+
+int trace_add_pid(struct trace *t, pid_t pid)
+{
+	u32 key = (u32)pid;
+	u8 yes = 1;
+
+	return bpf_map_update_elem(t->pids_fd, &key, &yes, BPF_ANY);
+}
+
+const struct facility *trace_facility(const struct trace *t, size_t i)
+{
+	size_t k;
+
+	for (k = 0; k < t->n; i -= t->tracer[k++].n_facilities)
+		if (i < t->tracer[k].n_facilities)
+			return &t->tracer[k].facility[i];
+	return NULL;
+}
+
+void trace_detach(struct trace *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->n; i++) {
+		struct tracer *r = &t->tracer[i];
+
+		if (r->ops->detach)
+			r->ops->detach(r);
+		bpf_object__detach_skeleton(r->skeleton);
+	}
+}
+
+/* ---- what comes in ---- */
+
+int trace_consume(struct trace *t, int timeout_ms)
+{
+	return rings_consume(t->rings, timeout_ms, BUDGET);
+}
+
+int trace_drain(struct trace *t)
+{
+	int ret;
+
+	do
+		ret = rings_consume(t->rings, 0, BUDGET);
+	while (ret > 0);
+	return ret;
+}
+
+s64 trace_in_flight(const struct trace *t, u64 min_age_ns, trace_fn fn, void *arg)
+{
+	s64 n = 0, ret;
+	size_t i;
+
+	for (i = 0; i < t->n; i++) {
+		if (!t->tracer[i].ops->in_flight)
+			continue;
+		ret = t->tracer[i].ops->in_flight(&t->tracer[i], min_age_ns, fn, arg);
+		if (ret < 0)
+			return ret;
+		n += ret;
+	}
+	return n;
+}
+
+bool trace_busy(const struct trace *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->n; i++)
+		if (t->tracer[i].ops->busy && t->tracer[i].ops->busy(&t->tracer[i]))
+			return true;
+	return false;
+}
+
+bool trace_find_task(void *arg, u32 tid, struct ev_task *e)
+{
+	const struct trace *t = arg;
+	struct task_name name;
+
+	if (bpf_map_lookup_elem(t->tasks_fd, &tid, &name))
+		return false;
+	e->pid = name.pid;
+	memcpy(e->comm, name.comm, sizeof(e->comm));
+	return true;
+}
+
+/* ---- the account ---- */
+
+/* What the kernel counts of a program; all zero when it was not loaded. */
+static void run_info(const struct bpf_program *prog, struct bpf_prog_info *info)
+{
+	u32 len = sizeof(*info);
+	int fd = bpf_program__fd(prog);
+
+	memset(info, 0, sizeof(*info));
+	if (fd < 0 || bpf_obj_get_info_by_fd(fd, info, &len))
+		memset(info, 0, sizeof(*info));
+}
+
+static u64 missed_runs(const struct tracer *t)
+{
+	struct bpf_program *prog;
+	struct bpf_prog_info info;
+	u64 n = 0;
+
+	bpf_object__for_each_program(prog, t->obj) {
+		run_info(prog, &info);
+		n += info.recursion_misses;
+	}
+	return n;
+}
+
+bool trace_cost(const struct trace *t, u32 i, const char **name, u64 *runs, u64 *run_ns)
+{
+	struct bpf_program *prog;
+	struct bpf_prog_info info;
+	size_t k;
+
+	for (k = 0; k < t->n; k++) {
+		bpf_object__for_each_program(prog, t->tracer[k].obj) {
+			if (i--)
+				continue;
+			run_info(prog, &info);
+			*name = bpf_program__name(prog);
+			*runs = info.run_cnt;
+			*run_ns = info.run_time_ns;
+			return true;
+		}
+	}
+	return false;
+}
+
+static u64 total(const struct tracer *t, enum counter c)
+{
+	u64 sum = 0;
+	u32 cpu;
+
+	for (cpu = 0; cpu < MAX_CPUS; cpu++)
+		sum += __atomic_load_n(&t->counters[cpu].v[c], __ATOMIC_RELAXED);
+	return sum;
+}
+
+bool trace_account(const struct trace *t, size_t i, struct ev_loss *loss)
+{
+	const struct tracer *r;
+	size_t k;
+
+	for (k = 0; k < t->n; k++)
+		if (t->tracer[k].ops->witness != EV_WITNESSES && !i--)
+			break;
+	if (k == t->n)
+		return false;
+	r = &t->tracer[k];
+	*loss = (struct ev_loss){
+		.kind = EV_LOSS,
+		.witness = r->ops->witness,
+		.ts_ns = clock_ns(CLOCK_MONOTONIC),
+		.seen = total(r, N_SEEN),
+		.stored = total(r, N_STORED),
+		.ring_full = total(r, N_RING_FULL),
+		.map_full = total(r, N_MAP_FULL),
+		.hook_missed = missed_runs(r),
+		.filtered = total(r, N_FILTERED),
+	};
+	return true;
+}
+
+void trace_extra(const struct trace *t, struct trace_extra *extra)
+{
+	size_t i;
+
+	*extra = (struct trace_extra){};
+	for (i = 0; i < t->n; i++) {
+		extra->entry_full += total(&t->tracer[i], N_ENTRY_FULL);
+		extra->pid_full += total(&t->tracer[i], N_PID_FULL);
+		extra->foreign += total(&t->tracer[i], N_FOREIGN);
+	}
+}
+
+void trace_close(struct trace *t)
+{
+	size_t i;
+
+	if (!t)
+		return;
+	rings_close(t->rings);
+	files_free(t->files);
+	for (i = 0; i < ARRAY_SIZE(t->tracer); i++)
+		if (t->tracer[i].ops)
+			destroy(&t->tracer[i]);
+	free(t);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a tracer gives to the engine (trace.c): a new one is a struct tracer_ops in its table. */
+#ifndef KVIO_TRACER_H
+#define KVIO_TRACER_H
+
+#include <bpf/libbpf.h>
+
+#include "trace/shared.h"
+#include "trace/trace.h"
+
+#define TRACER_FACILITIES 8
+
+struct files;
+
+struct tracer {
+	const struct tracer_ops *ops;
+	struct bpf_object *obj;
+	struct bpf_object_skeleton *skeleton;
+	struct trace_config *cfg;	 /* of the programs, until they are loaded */
+	const struct counters *counters; /* theirs, MAX_CPUS of them */
+	struct facility facility[TRACER_FACILITIES];
+	size_t n_facilities;
+	void *bpf;	     /* the skeleton's own struct */
+	void *state;	     /* of the tracer */
+	bool variant;	     /* which of two hooks this kernel has, for the tracer itself */
+	struct files *files; /* what files are called: the trace's */
+};
+
+struct tracer_ops {
+	const char *name;
+	u8 witness; /* enum ev_witness; EV_WITNESSES of one that only helps */
+	/* One line that says why this kernel has nothing to trace, or NULL. */
+	const char *(*missing)(const struct probe *p);
+	/* Which hooks are asked for and there: fills the facilities. */
+	void (*choose)(struct tracer *t, const struct trace_options *o, const struct probe *p);
+	/* Opens the skeleton, sets what the programs are told, and fills obj, skeleton, cfg and counters.  0 or -errno.
+	 */
+	int (*open)(struct tracer *t, const struct trace_options *o);
+	/* After loading: fills maps.  0 or -errno.  May be NULL, as all below. */
+	int (*prepare)(struct tracer *t, const struct trace_options *o);
+	/* Gives up an optional hook that the kernel may have refused; false when none is left. */
+	bool (*give_up)(struct tracer *t, const char *why);
+	/* NULL: all programs, in their order in the file. */
+	int (*attach)(struct tracer *t);
+	/* Before everything is detached. */
+	void (*detach)(struct tracer *t);
+	/* Takes the records of these kinds on their way to fn. */
+	u8 kinds[4];
+	int (*deliver)(struct tracer *t, const void *record, size_t size, trace_fn fn, void *arg);
+	s64 (*in_flight)(const struct tracer *t, u64 min_age_ns, trace_fn fn, void *arg);
+	bool (*busy)(const struct tracer *t);
+	void (*destroy)(struct tracer *t);
+};
+
+extern const struct tracer_ops tasks_tracer, nvme_tracer, syscall_tracer, iouring_tracer;
+
+void facility_off(struct facility *f, const char *why);
+
+/*
+ * Attaches both programs of an optional facility (b may be NULL), or neither:
+ * then the facility is off.
+ */
+void tracer_attach_optional(struct facility *f, struct bpf_program *a, struct bpf_link **la, struct bpf_program *b,
+			    struct bpf_link **lb);
+/* Attaches one program.  0 or -errno. */
+int tracer_attach(struct bpf_program *prog, struct bpf_link **link);
+
+#endif

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Sends io_uring requests of every kind that the tests look at, with known
+ * arguments and user_data.  "probe" only tells whether a ring can be made.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <liburing.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct io_uring ring;
+static char block[16384];
+
+static void need(long ret, const char *what)
+{
+	if (ret >= 0)
+		return;
+	fprintf(stderr, "requests: %s: %s\n", what, strerror((int)-ret));
+	exit(1);
+}
+
+static struct io_uring_sqe *sqe(void)
+{
+	struct io_uring_sqe *s = io_uring_get_sqe(&ring);
+
+	if (!s)
+		need(-EBUSY, "a submission queue entry");
+	return s;
+}
+
+/* Sends what was prepared and waits for all of it. */
+static void run(unsigned n)
+{
+	struct io_uring_cqe *cqe;
+
+	need(io_uring_submit(&ring), "submit");
+	while (n--) {
+		need(io_uring_wait_cqe(&ring, &cqe), "wait");
+		io_uring_cqe_seen(&ring, cqe);
+	}
+}
+
+#define ONE(id, prep, ...)                       \
+	do {                                     \
+		struct io_uring_sqe *s_ = sqe(); \
+                                                 \
+		prep(s_, ##__VA_ARGS__);         \
+		s_->user_data = id;              \
+		run(1);                          \
+	} while (0)
+
+static void kinds(const char *dir)
+{
+	static struct iovec v[1024];
+	char path[4096];
+	int fd, i;
+
+	for (i = 0; i < 1024; i++)
+		v[i] = (struct iovec){ block, 16 };
+	snprintf(path, sizeof(path), "%s/requests", dir);
+	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	need(fd < 0 ? -errno : 0, path);
+	ONE(100, io_uring_prep_writev, fd, v, 64, 0);
+	ONE(101, io_uring_prep_readv, fd, v, 1024, 16);
+	ONE(102, io_uring_prep_read, fd, block, 24, 1000);
+	need(lseek(fd, 0, SEEK_END), "lseek");
+	ONE(103, io_uring_prep_read, fd, block, 100, (__u64)-1);
+	ONE(104, io_uring_prep_read, fd, block, 100, 5000000000);
+	ONE(105, io_uring_prep_fsync, fd, 0);
+	ONE(106, io_uring_prep_fallocate, fd, 0, 65536, 4096);
+	ONE(107, io_uring_prep_read, 1000, block, 10, 0);
+	ONE(108, io_uring_prep_nop);
+	ONE(18446744073709551615ull, io_uring_prep_nop);
+}
+
+/* Three links, the first of which fails. */
+static void chain(void)
+{
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		struct io_uring_sqe *s = sqe();
+
+		io_uring_prep_read(s, 1000, block, 10, 0);
+		if (i < 2)
+			s->flags |= IOSQE_IO_LINK;
+		s->user_data = 200u + (unsigned)i;
+	}
+	run(3);
+}
+
+/* 32 completions into a queue of 8 that nobody reads. */
+static void overflow(void)
+{
+	struct io_uring_params p = { .flags = IORING_SETUP_CQSIZE, .cq_entries = 8 };
+	struct io_uring small;
+	int i, j;
+
+	need(io_uring_queue_init_params(8, &small, &p), "a small ring");
+	for (i = 0; i < 4; i++) {
+		for (j = 0; j < 8; j++)
+			io_uring_prep_nop(io_uring_get_sqe(&small));
+		io_uring_submit(&small);
+	}
+	io_uring_queue_exit(&small);
+}
+
+/* A poll of a pipe into which nothing is ever written. */
+static void hang(void)
+{
+	struct io_uring_sqe *s;
+	int pipes[2];
+
+	need(pipe(pipes) ? -errno : 0, "pipe");
+	s = sqe();
+	io_uring_prep_poll_add(s, pipes[0], POLLIN);
+	s->user_data = 300;
+	need(io_uring_submit(&ring), "submit");
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 3)
+		return 2;
+	need(io_uring_queue_init(8, &ring, 0), "a ring");
+	if (!strcmp(argv[2], "probe"))
+		return 0;
+	if (!strcmp(argv[2], "hang")) {
+		hang();
+		pause();
+	}
+	kinds(argv[1]);
+	chain();
+	overflow();
+	return 0;
+}
