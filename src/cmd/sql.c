@@ -237,7 +237,8 @@ static bool is_incomplete(const struct input *in)
 	}
 	for (i = 0; i < in->n; i++) {
 		health_take(&h, &in->arm[i].m);
-		if (h.lossy || h.incomplete || (!in->arm[i].m.cmd.n && !in->arm[i].m.op.n))
+		if (h.lossy || h.incomplete ||
+		    (!in->arm[i].m.cmd.n && !in->arm[i].m.op.n && !in->arm[i].m.call.n && !in->arm[i].m.uring.n))
 			return true;
 	}
 	return false;

@@ -128,6 +128,10 @@ u64 model_base_ns(const struct model *m)
 		base = MIN(base, m->serving.start_ns[i]);
 	for (i = 0; i < m->n_overflows; i++)
 		base = MIN(base, m->overflow[i].ts_ns);
+	if (m->call.n)
+		base = MIN(base, m->call.row[0].ev.ts_ns);
+	if (m->uring.n)
+		base = MIN(base, m->uring.row[0].ev.ts_ns);
 	for (i = 0; i < m->n_losses; i++)
 		base = MIN(base, m->loss[i].begin_ns);
 	return base == UINT64_MAX ? 0 : base;
@@ -345,6 +349,26 @@ static void cut_overflows(const struct cut *c)
 	m->n_overflows = n;
 }
 
+static bool call_stays(const void *arg, const struct call_row *call)
+{
+	const struct cut *c = arg;
+	const struct model *m = c->m;
+
+	if (!in_window(c, call->ev.ts_ns, call->ev.ts_ns + call->ev.lat_ns))
+		return false;
+	return !c->f->has_pid || (call->task != NONE && m->task[call->task].pid == c->f->pid);
+}
+
+static bool request_stays(const void *arg, const struct uring_row *r)
+{
+	const struct cut *c = arg;
+	const struct model *m = c->m;
+
+	if (!in_window(c, r->ev.ts_ns, r->ev.ts_ns + r->ev.lat_ns))
+		return false;
+	return !c->f->has_pid || (r->task != NONE && m->task[r->task].pid == c->f->pid);
+}
+
 /* Of which command it was is not known. */
 static void cut_losses(const struct cut *c)
 {
@@ -381,6 +405,8 @@ static int cut_once(struct model *m, const struct filter *f)
 		ret = order_commands(m);
 	if (!ret) {
 		cut_overflows(&c);
+		cut_calls(m, call_stays, &c);
+		cut_uring(m, request_stays, &c);
 		cut_losses(&c);
 		count_headers(m);
 		m->cut.window |= f->has_window;

@@ -83,6 +83,10 @@ int model_finish(struct model *m)
 	if (!ret)
 		ret = sort_commands(m);
 	if (!ret)
+		ret = sort_calls(m);
+	if (!ret)
+		ret = sort_uring(m);
+	if (!ret)
 		ret = drop_snapshots(m);
 	if (!ret)
 		ret = sort_tasks(m);

@@ -91,6 +91,31 @@ static void close_account(struct input *in)
 	a->complete = in->closed && (!in->footer || a->complete) && !in->n.tail_cut && !in->n.input_cut;
 }
 
+int put_running(struct input *in, u32 witness, u64 ts_ns, const struct account *a)
+{
+	struct account sum = { .present = true }, *of = &in->running[witness < EV_WITNESSES ? witness : 0];
+	u32 i;
+
+	/* Of running accounts the last one counts, which has seen most, and none when there is a footer. */
+	if (of->present && a->seen < of->seen)
+		return 0;
+	*of = *a;
+	for (i = 0; i < EV_WITNESSES; i++) {
+		sum.seen += in->running[i].seen;
+		sum.stored += in->running[i].stored;
+		sum.ring_full += in->running[i].ring_full;
+		sum.map_full += in->running[i].map_full;
+		sum.hook_missed += in->running[i].hook_missed;
+		sum.filtered += in->running[i].filtered;
+	}
+	if (!in->footer)
+		in->account = sum;
+	if (!ts_ns)
+		return 0;
+	in->ticks = true;
+	return add_loss_tick(in->m, ts_ns, &sum);
+}
+
 static void add_account(struct model *m, const struct account *a)
 {
 	struct account *sum = &m->account;
@@ -127,6 +152,8 @@ static void add_counts(struct model *m, const struct input *in)
 	to->serving += n->serving;
 	to->unknown += n->unknown;
 	m->sem_in.semantic += n->semantic;
+	m->dev_in.calls += n->calls;
+	m->dev_in.requests += n->requests;
 	m->dev_in.commands += n->commands;
 	m->dev_in.completions += n->completions;
 	m->dev_in.anchors += n->anchors;

@@ -243,7 +243,7 @@ static int put_span(struct input *in, const struct jsonl_span *s)
 	return 0;
 }
 
-static int put_loss(struct input *in, const struct jsonl_loss *l, enum jsonl_kind kind)
+static int put_loss(struct input *in, const struct jsonl_loss *l, enum jsonl_kind kind, const char *line, size_t n)
 {
 	const struct account account = {
 		.present = true,
@@ -263,18 +263,13 @@ static int put_loss(struct input *in, const struct jsonl_loss *l, enum jsonl_kin
 		in->drops += l->ring_full;
 		return 0;
 	}
-	if (kind == JSONL_LOSS && l->ts_ns) {
-		in->ticks = true;
-		if (add_loss_tick(in->m, l->ts_ns, &account))
-			return -ENOMEM;
-	}
-	/* Of running accounts the last one counts, which has seen most, and none when there is a footer. */
-	if (in->footer || (kind == JSONL_LOSS && in->account.present && l->seen < in->account.seen))
-		return 0;
-	if (kind == JSONL_FOOTER)
+	if (kind == JSONL_FOOTER) {
+		if (!in->footer)
+			in->account = account;
 		in->footer = in->closed = true;
-	in->account = account;
-	return 0;
+		return 0;
+	}
+	return put_running(in, loss_witness(line, n), l->ts_ns, &account);
 }
 
 /* The head of a capture: the only nested line. */
@@ -306,7 +301,7 @@ static int put_record(struct input *in, const struct jsonl_rec *rec, const char 
 	case JSONL_DROPS:
 	case JSONL_LOSS:
 	case JSONL_FOOTER:
-		return put_loss(in, &rec->loss, rec->kind);
+		return put_loss(in, &rec->loss, rec->kind, line, n);
 	case JSONL_CAPTURE_META:
 		return put_capture_meta(in, line, n);
 	case JSONL_KVIO_META:
@@ -314,9 +309,7 @@ static int put_record(struct input *in, const struct jsonl_rec *rec, const char 
 	case JSONL_SERVING:
 		return put_span(in, &rec->span);
 	default:
-		in->n.unknown++;
-		in->n.other++;
-		return 0;
+		return load_other_line(in, line, n);
 	}
 }
 
@@ -379,9 +372,11 @@ static int load_lines(struct input *in, const char **p, const char *end)
 		*p += bom;
 	}
 	while (!ret) {
+		const char *start = *p;
+
 		if (jsonl_predict(r, p, end, &rec)) {
 			in->n.lines++;
-			ret = take_record(in, rec, NULL, 0);
+			ret = take_record(in, rec, start, (size_t)(*p - start) - 1);
 		} else if (ndjson_line(p, end, &line)) {
 			in->n.lines++;
 			ret = load_line(in, line.p, line.n);

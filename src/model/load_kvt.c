@@ -142,8 +142,7 @@ static int put_disk(struct input *in, const struct ev_disk *e)
 
 static int put_loss(struct input *in, const struct ev_loss *e)
 {
-	in->n.other++;
-	in->account = (struct account){
+	const struct account account = {
 		.present = true,
 		.seen = e->seen,
 		.stored = e->stored,
@@ -152,8 +151,36 @@ static int put_loss(struct input *in, const struct ev_loss *e)
 		.hook_missed = e->hook_missed,
 		.filtered = e->filtered,
 	};
-	in->ticks = true;
-	return add_loss_tick(in->m, e->ts_ns, &in->account);
+
+	in->n.other++;
+	return put_running(in, e->witness, e->ts_ns, &account);
+}
+
+/* What the file of those numbers is called, 0 = not known. */
+static int path_of(struct input *in, bool has_file, u32 dev, u64 ino, u32 *path)
+{
+	const struct known_file *f = has_file ? names_file(&in->m->loading->files, dev, ino) : NULL;
+
+	*path = 0;
+	return f ? intern_word(in->m, (struct slice){ f->path.p, f->path.n }, path) : 0;
+}
+
+static int put_call(struct input *in, const struct ev_syscall *e)
+{
+	u32 path;
+	int ret = path_of(in, e->flags & SYSCALL_FILE, e->dev, e->ino, &path);
+
+	in->n.calls++;
+	return ret ? ret : add_call(in->m, e, path);
+}
+
+static int put_uring(struct input *in, const struct ev_uring *e)
+{
+	u32 path;
+	int ret = path_of(in, e->flags & URING_FILE, e->dev, e->ino, &path);
+
+	in->n.requests++;
+	return ret ? ret : add_uring(in->m, e, path);
 }
 
 union record {
@@ -162,6 +189,9 @@ union record {
 	struct ev_disk disk;
 	struct ev_clock clock;
 	struct ev_loss loss;
+	struct ev_syscall syscall;
+	struct ev_path path;
+	struct ev_uring uring;
 };
 
 static int put_record(struct input *in, u8 kind, const union record *r)
@@ -181,6 +211,13 @@ static int put_record(struct input *in, u8 kind, const union record *r)
 		return add_anchor(in->m, r->clock.monotonic_ns, r->clock.realtime_ns, r->clock.uncertainty_ns);
 	case EV_LOSS:
 		return put_loss(in, &r->loss);
+	case EV_SYSCALL:
+		return put_call(in, &r->syscall);
+	case EV_URING:
+		return put_uring(in, &r->uring);
+	case EV_PATH:
+		in->n.other++;
+		return names_learn(&in->m->loading->files, &r->path);
 	default:
 		in->n.other++;
 		in->n.unknown++;

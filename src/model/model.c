@@ -25,6 +25,7 @@ void loading_free(struct model *m)
 	map64_free(&l->device_at);
 	map64_free(&l->task_at);
 	jsonl_reader_free(l->reader);
+	names_free(&l->files);
 	free(l);
 	m->loading = NULL;
 }
@@ -62,6 +63,8 @@ void model_free(struct model *m)
 	free(m->device);
 	free(m->task);
 	free(m->overflow);
+	free(m->call.row);
+	free(m->uring.row);
 	free(m->loss);
 	free(m->anchor);
 	model_init(m);

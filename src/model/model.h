@@ -119,6 +119,30 @@ struct part_table {
 	u32 *bytes;
 };
 
+/* System calls, sorted by (ts_ns, content). */
+struct call_row {
+	struct ev_syscall ev;
+	u32 path; /* of its file, 0 = not known */
+	u32 task; /* index into tasks or NONE */
+};
+
+struct call_table {
+	u32 n, cap;
+	struct call_row *row;
+};
+
+/* io_uring requests, sorted by (ts_ns, content); without superseded snapshots. */
+struct uring_row {
+	struct ev_uring ev;
+	u32 path; /* of its file, 0 = not known */
+	u32 task; /* index into tasks or NONE */
+};
+
+struct uring_table {
+	u32 n, cap;
+	struct uring_row *row;
+};
+
 struct device {
 	u32 name; /* nvme0n1; "" when unknown */
 	u32 dev;  /* kernel device number of the block disk, 0 unknown */
@@ -175,6 +199,8 @@ struct input_counts {
 	u64 snapshots; /* of commands in flight, superseded by the command or by a later snapshot */
 	u64 other;     /* all other records: overflows, drops, losses, serving spans, unknown kinds */
 	u64 serving;   /* of these, serving spans */
+	u64 calls;     /* system calls; in no other count */
+	u64 requests;  /* of io_uring; in no other count */
 	u64 unknown;   /* of these, kinds that are not ours */
 	u64 unpaired_completions;
 	u64 negative_latency;
@@ -221,7 +247,7 @@ struct id_collisions {
 struct cut_account {
 	u64 cmds, cmd_bytes; /* rows; the bytes of those that reached the device */
 	u64 ops, op_bytes;
-	u64 spans, overflows;
+	u64 spans, overflows, calls, requests;
 	bool window; /* cut in time: base_ns is still that of the whole capture */
 	u64 base_ns;
 };
@@ -232,6 +258,8 @@ struct model {
 	struct op_table op;
 	struct span_table serving;
 	struct part_table part;
+	struct call_table call;
+	struct uring_table uring;
 	u32 n_order;
 	u32 *cmd_order; /* the commands of one operation are consecutive here, in time order; see part_table */
 	struct device *device;

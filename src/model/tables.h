@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "capture/jsonl_read.h"
+#include "capture/names.h"
 #include "lib/hash.h"
 #include "lib/zio.h"
 #include "model/model.h"
@@ -71,6 +72,7 @@ struct loading {
 	struct loss_tick *tick; /* running accounts, see loss.c */
 	u32 n_ticks, cap_ticks, n_inputs;
 	struct jsonl_reader *reader;
+	struct names files; /* what files are called, so far */
 };
 
 /* One input being loaded. */
@@ -78,14 +80,23 @@ struct input {
 	struct model *m;
 	struct input_counts n;
 	struct account account;
-	bool closed; /* a footer or the older drops line was seen */
-	bool footer; /* ... the footer */
-	bool ticks;  /* running accounts, too */
-	u64 drops;   /* sum of older drops lines */
+	struct account running[EV_WITNESSES]; /* of each tracer, until there is a footer */
+	bool closed;			      /* a footer or the older drops line was seen */
+	bool footer;			      /* ... the footer */
+	bool ticks;			      /* running accounts, too */
+	u64 drops;			      /* sum of older drops lines */
 	u64 overflows;
 	bool semantic; /* has records of the application */
 	bool device;   /* has records of a tracer */
 };
+
+/* load.c: a running account of one tracer; that of the input is the sum of them.  0 or -ENOMEM. */
+int put_running(struct input *in, u32 witness, u64 ts_ns, const struct account *a);
+
+/* load_lines.c: a line of a kind that jsonl_read() does not know.  0 or -ENOMEM. */
+int load_other_line(struct input *in, const char *line, size_t n);
+/* The tracer whose account a line is. */
+u8 loss_witness(const char *line, size_t n);
 
 /* columns.c.  0 or -ENOMEM. */
 int cmd_grow(struct cmd_table *t);
@@ -160,6 +171,17 @@ typedef bool (*before_fn)(const void *arg, u32 a, u32 b);
 int sort_rows(u32 n, before_fn before, const void *arg, u32 **order);
 /* By the key of each row, and by `before` among equal ones. */
 int sort_by_key(u32 n, const u64 *key, before_fn before, const void *arg, u32 **order);
+
+/* calls.c.  0 or -ENOMEM. */
+int add_call(struct model *m, const struct ev_syscall *e, u32 path);
+int sort_calls(struct model *m);
+/* Takes out the calls that do not stay. */
+void cut_calls(struct model *m, bool (*stays)(const void *arg, const struct call_row *c), const void *arg);
+
+/* uring.c.  0 or -ENOMEM. */
+int add_uring(struct model *m, const struct ev_uring *e, u32 path);
+int sort_uring(struct model *m);
+void cut_uring(struct model *m, bool (*stays)(const void *arg, const struct uring_row *r), const void *arg);
 
 /* order.c, pair.c, reissue.c: steps of model_finish().  0 or -ENOMEM. */
 int sort_commands(struct model *m);

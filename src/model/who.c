@@ -267,6 +267,15 @@ static u32 task_at(const struct model *m, u32 tid, u64 ts_ns)
 	return lo < m->n_tasks && m->task[lo].tid == tid ? lo : NONE;
 }
 
+/* The new number of a task that a row has, or the task that its thread was. */
+static void settle_task(const struct model *m, u32 *task, u32 tid, u64 ts_ns, const u32 *to)
+{
+	if (*task == NONE)
+		*task = task_at(m, tid, ts_ns);
+	else if (to)
+		*task = to[*task];
+}
+
 int sort_tasks(struct model *m)
 {
 	u32 *order = NULL, *to = NULL, i;
@@ -280,6 +289,10 @@ int sort_tasks(struct model *m)
 	for (i = 0; !ret && m->loading->tasks_missing && i < m->cmd.n; i++)
 		if (m->cmd.task[i] == NONE && m->cmd.tid[i])
 			m->cmd.task[i] = task_at(m, m->cmd.tid[i], m->cmd.ts_ns[i]);
+	for (i = 0; !ret && i < m->call.n; i++)
+		settle_task(m, &m->call.row[i].task, m->call.row[i].ev.tid, m->call.row[i].ev.ts_ns, to);
+	for (i = 0; !ret && i < m->uring.n; i++)
+		settle_task(m, &m->uring.row[i].task, m->uring.row[i].ev.tid, m->uring.row[i].ev.ts_ns, to);
 	free(order);
 	free(to);
 	return ret;

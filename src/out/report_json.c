@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "out/report_json.h"
+#include "out/report_calls.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -378,6 +379,7 @@ void report_json(struct buf *out, const struct report_arm *arms, u32 n)
 		jw_serving(&j, a->m, a->x);
 		if (a->ab)
 			jw_ab(&j, &arms[0], a);
+		jw_calls(&j, a->m);
 		jw_close(&j, '}');
 	}
 	jw_close(&j, '}');

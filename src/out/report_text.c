@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "out/report_text.h"
+#include "out/report_calls.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -316,6 +317,7 @@ void report_text(struct buf *out, const struct report_arm *arms, u32 n)
 		text_objects(out, a->m, a->x);
 		space(out, a->x);
 		text_requests(out, a->m, a->x);
+		text_calls(out, a->m);
 	}
 	for (i = 1; i < n; i++)
 		text_ab(out, &arms[0], &arms[i]);

@@ -44,7 +44,8 @@ void report_safe(struct buf *out, const char *s, size_t n)
 
 bool report_incomplete(const struct measure *x)
 {
-	return x->health.lossy || x->health.incomplete || (!x->cmd.n && !x->objects_ok && !x->objects_failed);
+	return x->health.lossy || x->health.incomplete ||
+	       (!x->cmd.n && !x->objects_ok && !x->objects_failed && !x->n_calls);
 }
 
 static double percent(u64 part, u64 whole)
@@ -334,6 +335,11 @@ void report_verdict(struct buf *out, const struct model *m, const struct measure
 	u32 i;
 	int d;
 
+	if (!x->cmd.n && !objects && (m->dev_in.calls || m->dev_in.requests)) {
+		buf_printf(out, "no device commands recorded; %llu system call%s, %llu io_uring request%s: see below",
+			   ULL(m->dev_in.calls), S(m->dev_in.calls), ULL(m->dev_in.requests), S(m->dev_in.requests));
+		return;
+	}
 	if (!x->cmd.n && !objects) {
 		buf_lit(out, "nothing recorded: 0 objects, 0 device commands");
 		if (unknown)

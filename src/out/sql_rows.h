@@ -41,6 +41,32 @@ u32 sql_cmd_rows(struct sql *s);
 s64 sql_cmd_key(struct sql *s, u32 row, int column);
 void sql_cmd_column(struct sql *s, sqlite3_context *ctx, u32 row, int column);
 
+/* sql_calls.c */
+#define SQL_CALL_COLUMNS(X) \
+	X(arm, " TEXT") X(ts_ns, " INTEGER") X(lat_ns, " INTEGER") X(name, " TEXT") X(pid, " INTEGER") X(tid, " INTEGER") \
+	X(comm, " TEXT") X(fd, " INTEGER") X(path, " TEXT") X(offset, "") X(address, "") X(size, "") X(ret, " INTEGER") \
+	X(error, " TEXT") X(arg, " INTEGER") X(fd2, " INTEGER") X(dev, " INTEGER") X(ino, "") X(flags, " INTEGER")
+#define SQL_CALL_ID(name, type)   SQL_CALL_##name,
+#define SQL_CALL_DECL(name, type) ", " #name type
+enum { SQL_CALL_id, SQL_CALL_COLUMNS(SQL_CALL_ID) };
+#define SQL_CALL_TEXT "id INTEGER" SQL_CALL_COLUMNS(SQL_CALL_DECL)
+u32 sql_call_rows(struct sql *s);
+s64 sql_call_key(struct sql *s, u32 row, int column);
+void sql_call_column(struct sql *s, sqlite3_context *ctx, u32 row, int column);
+
+#define SQL_URING_COLUMNS(X) \
+	X(arm, " TEXT") X(ts_ns, " INTEGER") X(lat_ns, " INTEGER") X(op, " TEXT") X(user_data, "") X(pid, " INTEGER") \
+	X(tid, " INTEGER") X(comm, " TEXT") X(ring, " INTEGER") X(fd, " INTEGER") X(path, " TEXT") X(offset, "") X(slba, "") \
+	X(size, "") X(res, " INTEGER") X(error, " TEXT") X(sqe_flags, " INTEGER") X(sqpoll, " INTEGER") \
+	X(punted, " INTEGER") X(unfinished, " INTEGER") X(size_partial, " INTEGER") X(dev, " INTEGER") X(ino, "")
+#define SQL_URING_ID(name, type)   SQL_URING_##name,
+#define SQL_URING_DECL(name, type) ", " #name type
+enum { SQL_URING_id, SQL_URING_COLUMNS(SQL_URING_ID) };
+#define SQL_URING_TEXT "id INTEGER" SQL_URING_COLUMNS(SQL_URING_DECL)
+u32 sql_uring_rows(struct sql *s);
+s64 sql_uring_key(struct sql *s, u32 row, int column);
+void sql_uring_column(struct sql *s, sqlite3_context *ctx, u32 row, int column);
+
 /* sql_about.c: one row an arm; one row a fact. */
 #define SQL_LOSS_COLUMNS(X) \
 	X(complete) X(has_account) X(seen) X(stored) X(ring_full) X(map_full) X(hook_missed) X(filtered) X(in_flight) \

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Lines that the fast reader does not look into: system calls, io_uring requests, and whose account it is. */
+#include <errno.h>
+
+#include "capture/fold_record.h"
+#include "capture/members.h"
+#include "model/tables.h"
+
+static bool is_type(const struct members *m, const char *type)
+{
+	const struct ndjson_field *f = members_find(m, "event_type");
+
+	return f && slice_is((struct slice){ f->text, f->text_len }, type);
+}
+
+/* The bytes of a string member; absent: empty. */
+static struct slice text_of(const struct members *m, const char *key, char *buf, size_t max)
+{
+	const struct ndjson_field *f = members_find(m, key);
+	size_t n = f && f->type == ND_STRING ? members_bytes(f, buf, max) : 0;
+
+	return (struct slice){ buf, n == SIZE_MAX ? 0 : n };
+}
+
+/* The file and the thread that a line names. */
+static int names_of(struct input *in, const struct members *m, u32 tid, u64 ts_ns, u32 *path, u32 *task)
+{
+	char text[4096], comm[64];
+	int ret = intern_word(in->m, text_of(m, "path", text, sizeof(text)), path);
+
+	if (ret)
+		return ret;
+	return find_task_row(in->m, tid, (u32)members_u64(m, "pid"), text_of(m, "comm", comm, sizeof(comm)), ts_ns,
+			     task);
+}
+
+static int put_call(struct input *in, const struct members *m)
+{
+	u32 path, task;
+	union event e;
+	int ret;
+
+	if (!fold_call(m, &e)) {
+		in->n.malformed++;
+		return 0;
+	}
+	ret = names_of(in, m, e.syscall.tid, e.syscall.ts_ns, &path, &task);
+	if (!ret)
+		ret = add_call(in->m, &e.syscall, path);
+	if (ret)
+		return ret;
+	in->m->call.row[in->m->call.n - 1].task = task;
+	in->n.calls++;
+	in->device = true;
+	return 0;
+}
+
+static int put_uring(struct input *in, const struct members *m)
+{
+	u32 path, task;
+	union event e;
+	int ret;
+
+	if (!fold_uring(m, &e)) {
+		in->n.malformed++;
+		return 0;
+	}
+	ret = names_of(in, m, e.uring.tid, e.uring.ts_ns, &path, &task);
+	if (!ret)
+		ret = add_uring(in->m, &e.uring, path);
+	if (ret)
+		return ret;
+	in->m->uring.row[in->m->uring.n - 1].task = task;
+	in->n.requests++;
+	in->device = true;
+	return 0;
+}
+
+int load_other_line(struct input *in, const char *line, size_t n)
+{
+	struct members m;
+
+	if (!members_scan(&m, line, n)) {
+		if (is_type(&m, "syscall"))
+			return put_call(in, &m);
+		if (is_type(&m, "uring"))
+			return put_uring(in, &m);
+		if (is_type(&m, "path") || is_type(&m, "task") || is_type(&m, "disk")) {
+			in->n.other++;
+			return 0;
+		}
+	}
+	in->n.unknown++;
+	in->n.other++;
+	return 0;
+}
+
+u8 loss_witness(const char *line, size_t n)
+{
+	struct members m;
+
+	return members_scan(&m, line, n) ? 0 : fold_witness(&m);
+}

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "out/report_calls.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/calls.h"
+#include "capture/uring_names.h"
+#include "lib/human.h"
+#include "model/calls.h"
+#include "out/report_text.h"
+
+#define MAX_FILES  10
+#define PATH_WIDTH 28 /* escapes make it longer */
+
+/* ---- text ---- */
+
+static void numbers(struct buf *out, const char *name, u64 n, u64 failed, u64 bytes, const struct hist *lat)
+{
+	buf_printf(out, "  %-16.16s%10llu%9llu", name, ULL(n), ULL(failed));
+	text_bytes(out, bytes);
+	text_ns(out, hist_percentile(lat, 50));
+	text_ns(out, hist_percentile(lat, 99));
+	text_ns(out, lat->max);
+	buf_byte(out, '\n');
+}
+
+static void head(struct buf *out, const char *what)
+{
+	buf_printf(out, "  %-16s%10s%9s%10s%10s%10s%10s\n", what, "n", "failed", "moved", "p50", "p99", "max");
+}
+
+/* The end of a path tells more than its begin. */
+static void path(struct buf *out, const struct model *m, const struct call_file *f)
+{
+	const char *s = strpool_get(&m->strings, f->path);
+	size_t n = strpool_len(&m->strings, f->path);
+	char numbers_of[48];
+
+	if (!n) {
+		n = (size_t)snprintf(numbers_of, sizeof(numbers_of), "device %u:%u inode %llu", f->dev >> 20,
+				     f->dev & 0xfffff, ULL(f->ino));
+		s = numbers_of;
+	}
+	buf_lit(out, " ");
+	if (n > PATH_WIDTH) {
+		buf_lit(out, "...");
+		s += n - (PATH_WIDTH - 3);
+		n = PATH_WIDTH - 3;
+	}
+	report_safe(out, s, n);
+}
+
+static void files(struct buf *out, const struct model *m, const struct call_sums *s)
+{
+	u32 i;
+
+	if (!s->n_files)
+		return;
+	buf_printf(out, "  %8s%10s%8s%10s%6s  file\n", "reads", "", "writes", "", "syncs");
+	for (i = 0; i < MIN(s->n_files, (u32)MAX_FILES); i++) {
+		const struct call_file *f = &s->file[i];
+
+		buf_printf(out, "  %8llu", ULL(f->reads));
+		text_bytes(out, f->read_bytes);
+		buf_printf(out, "%8llu", ULL(f->writes));
+		text_bytes(out, f->write_bytes);
+		buf_printf(out, "%6llu ", ULL(f->syncs));
+		path(out, m, f);
+		buf_byte(out, '\n');
+	}
+	if (s->n_files > MAX_FILES)
+		buf_printf(out, "  and %u more: kvio sql has them (table syscall)\n", s->n_files - MAX_FILES);
+}
+
+static void syscalls(struct buf *out, const struct model *m)
+{
+	struct call_sums *s = malloc(sizeof(*s));
+	u32 i;
+
+	if (!s || calls_measure(s, m)) {
+		out->failed = true;
+		free(s);
+		return;
+	}
+	buf_printf(out, "\nsystem calls: %llu, %llu failed\n", ULL(s->all.n), ULL(s->all.failed));
+	head(out, "call");
+	for (i = 1; i < N_CALLS; i++)
+		if (s->call[i].n)
+			numbers(out, call_name((u16)i), s->call[i].n, s->call[i].failed, s->call[i].moved_bytes,
+				&s->call[i].lat);
+	files(out, m, s);
+	calls_free(s);
+	free(s);
+}
+
+static void requests(struct buf *out, const struct model *m)
+{
+	struct uring_sums *s = malloc(sizeof(*s));
+	u32 i;
+
+	if (!s) {
+		out->failed = true;
+		return;
+	}
+	uring_measure(s, m);
+	buf_printf(out, "\nio_uring: %llu requests on %u ring%s, %llu failed, %llu without a completion\n",
+		   ULL(s->all.n), s->rings, s->rings == 1 ? "" : "s", ULL(s->all.failed), ULL(s->all.unfinished));
+	if (s->all.sqpoll || s->all.punted)
+		buf_printf(out, "  %llu submitted by SQPOLL, %llu given to worker threads\n", ULL(s->all.sqpoll),
+			   ULL(s->all.punted));
+	head(out, "operation");
+	for (i = 0; i < ARRAY_SIZE(s->op); i++)
+		if (s->op[i].n)
+			numbers(out, uring_op_name((u8)i), s->op[i].n, s->op[i].failed, s->op[i].moved_bytes,
+				&s->op[i].lat);
+	free(s);
+}
+
+static void layer(struct buf *out, const char *name, const struct byte_layer *l, u64 read, u64 written)
+{
+	if (!l->on)
+		return;
+	buf_printf(out, "  %-16s%9llu", name, ULL(l->read_n));
+	text_bytes(out, l->read_bytes);
+	if (read)
+		buf_printf(out, "%8.2f", (double)l->read_bytes / (double)read);
+	else
+		buf_printf(out, "%8s", "-");
+	buf_printf(out, "%10llu", ULL(l->write_n));
+	text_bytes(out, l->write_bytes);
+	if (written)
+		buf_printf(out, "%8.2f", (double)l->write_bytes / (double)written);
+	else
+		buf_printf(out, "%8s", "-");
+	buf_byte(out, '\n');
+}
+
+/* What the program moved, and how much that became below: a ratio stands beside both its parts. */
+static void layers(struct buf *out, const struct model *m)
+{
+	struct byte_layers l;
+	u64 read, written;
+
+	bytes_measure(&l, m);
+	if (!l.calls.on && !l.uring.on)
+		return;
+	read = l.calls.read_bytes + l.uring.read_bytes + l.passthrough.read_bytes;
+	written = l.calls.write_bytes + l.uring.write_bytes + l.passthrough.write_bytes;
+	buf_lit(out, "\nwhere the bytes went (ratio: to what the program moved in all)\n");
+	buf_printf(out, "  %-16s%9s%10s%8s%10s%10s%8s\n", "layer", "reads", "bytes", "ratio", "writes", "bytes",
+		   "ratio");
+	layer(out, "system calls", &l.calls, read, written);
+	layer(out, "io_uring", &l.uring, read, written);
+	layer(out, "passthrough", &l.passthrough, read, written);
+	layer(out, "device", &l.device, read, written);
+	if (!l.device.on)
+		buf_lit(out, "  device: not recorded (kvio record nvme,...)\n");
+}
+
+void text_calls(struct buf *out, const struct model *m)
+{
+	if (m->dev_in.calls)
+		syscalls(out, m);
+	if (m->dev_in.requests)
+		requests(out, m);
+	layers(out, m);
+}
+
+/* ---- JSON ---- */
+
+static void jw_latency(struct json *j, const struct hist *lat)
+{
+	jw_number(j, "lat_n", lat->n);
+	jw_number_of(j, "lat_p50_ns", hist_percentile(lat, 50), lat->n);
+	jw_number_of(j, "lat_p99_ns", hist_percentile(lat, 99), lat->n);
+	jw_number_of(j, "lat_max_ns", lat->max, lat->n);
+}
+
+static void jw_call(struct json *j, const char *name, const struct call_sum *s)
+{
+	jw_object(j, name);
+	jw_number(j, "n", s->n);
+	jw_number(j, "failed", s->failed);
+	jw_number(j, "short", s->short_n);
+	jw_number(j, "asked_bytes", s->asked_bytes);
+	jw_number(j, "moved_bytes", s->moved_bytes);
+	jw_number(j, "total_ns", s->total_ns);
+	jw_latency(j, &s->lat);
+	jw_close(j, '}');
+}
+
+static void jw_files(struct json *j, const struct model *m, const struct call_sums *s)
+{
+	u32 i;
+
+	jw_number(j, "n_files", s->n_files);
+	jw_array(j, "files");
+	for (i = 0; i < MIN(s->n_files, (u32)MAX_FILES); i++) {
+		const struct call_file *f = &s->file[i];
+
+		jw_item(j);
+		jw_open(j, '{');
+		jw_pooled(j, "path", &m->strings, f->path);
+		jw_number(j, "dev", f->dev);
+		jw_number(j, "ino", f->ino);
+		jw_number(j, "reads", f->reads);
+		jw_number(j, "read_bytes", f->read_bytes);
+		jw_number(j, "writes", f->writes);
+		jw_number(j, "write_bytes", f->write_bytes);
+		jw_number(j, "syncs", f->syncs);
+		jw_number(j, "other", f->other);
+		jw_number(j, "total_ns", f->total_ns);
+		jw_close(j, '}');
+	}
+	jw_close(j, ']');
+}
+
+static void jw_syscalls(struct json *j, const struct model *m)
+{
+	struct call_sums *s = malloc(sizeof(*s));
+	u32 i;
+
+	if (!s || calls_measure(s, m)) {
+		j->b->failed = true;
+		free(s);
+		return;
+	}
+	jw_object(j, "syscalls");
+	jw_call(j, "all", &s->all);
+	jw_object(j, "calls");
+	for (i = 1; i < N_CALLS; i++)
+		if (s->call[i].n)
+			jw_call(j, call_name((u16)i), &s->call[i]);
+	jw_close(j, '}');
+	jw_files(j, m, s);
+	jw_close(j, '}');
+	calls_free(s);
+	free(s);
+}
+
+static void jw_request(struct json *j, const char *name, const struct uring_sum *s)
+{
+	jw_object(j, name);
+	jw_number(j, "n", s->n);
+	jw_number(j, "failed", s->failed);
+	jw_number(j, "unfinished", s->unfinished);
+	jw_number(j, "punted", s->punted);
+	jw_number(j, "sqpoll", s->sqpoll);
+	jw_number(j, "asked_bytes", s->asked_bytes);
+	jw_number(j, "moved_bytes", s->moved_bytes);
+	jw_latency(j, &s->lat);
+	jw_close(j, '}');
+}
+
+static void jw_requests(struct json *j, const struct model *m)
+{
+	struct uring_sums *s = malloc(sizeof(*s));
+	u32 i;
+
+	if (!s) {
+		j->b->failed = true;
+		return;
+	}
+	uring_measure(s, m);
+	jw_object(j, "io_uring");
+	jw_number(j, "rings", s->rings);
+	jw_request(j, "all", &s->all);
+	jw_object(j, "operations");
+	for (i = 0; i < ARRAY_SIZE(s->op); i++)
+		if (s->op[i].n)
+			jw_request(j, uring_op_name((u8)i), &s->op[i]);
+	jw_close(j, '}');
+	jw_close(j, '}');
+	free(s);
+}
+
+static void jw_layer(struct json *j, const char *name, const struct byte_layer *l)
+{
+	if (!l->on)
+		return;
+	jw_object(j, name);
+	jw_number(j, "reads", l->read_n);
+	jw_number(j, "read_bytes", l->read_bytes);
+	jw_number(j, "writes", l->write_n);
+	jw_number(j, "write_bytes", l->write_bytes);
+	jw_close(j, '}');
+}
+
+void jw_calls(struct json *j, const struct model *m)
+{
+	struct byte_layers l;
+
+	if (!m->dev_in.calls && !m->dev_in.requests)
+		return;
+	if (m->dev_in.calls)
+		jw_syscalls(j, m);
+	if (m->dev_in.requests)
+		jw_requests(j, m);
+	bytes_measure(&l, m);
+	jw_object(j, "bytes_by_layer");
+	jw_layer(j, "syscalls", &l.calls);
+	jw_layer(j, "io_uring", &l.uring);
+	jw_layer(j, "passthrough", &l.passthrough);
+	jw_layer(j, "device", &l.device);
+	jw_close(j, '}');
+}
