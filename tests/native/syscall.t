@@ -1,0 +1,143 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The system call tracer on this machine's own kernel.  strace, which is not
+# ours, and dd's own counts are the witnesses.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tap.sh
+KVIO=${KVIO:-build/kvio}
+B=${B:-build}
+calls=$B/tests/calls
+[ "$(id -u)" = 0 ] || skip_all "tracing needs root"
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+"$KVIO" record syscall -q -o "$dir/probe.kvt" -- true 2>"$dir/err" || skip_all "this kernel takes no tracer: $(head -n 1 "$dir/err")"
+
+rec() { # NAME OPTIONS...
+	name=$1
+	shift
+	"$KVIO" record syscall --json -o "$dir/$name.kvt" "$@" >"$dir/$name.json" 2>"$dir/$name.err"
+	rc=$?
+}
+of() { # NAME KEY
+	jq -r ".$2" "$dir/$1.json"
+}
+sql() { # NAME QUERY
+	"$KVIO" sql --csv "$dir/$1.kvt" "$2" 2>/dev/null | tail -n +2 | tr -d '\r' | paste -sd' '
+}
+conserved() { # NAME
+	jq -e '.seen == .stored + .ring_full + .map_full + .filtered and (.ring_full + .map_full + .hook_missed) == 0' \
+		"$dir/$1.json" >/dev/null
+}
+
+# --- every call, against strace
+mkdir "$dir/a" "$dir/b"
+rec all -- "$calls" "$dir/a"
+is $rc 0 'the program ran through, its exit status is passed on'
+ok 'seen = stored + filtered, nothing lost' conserved all
+names=$(sql all "select distinct name from syscall order by 1")
+known='close copy_file_range dup dup2 dup3 fallocate fdatasync fsync lseek mmap msync munmap openat openat2 pread64 preadv
+preadv2 pwrite64 pwritev pwritev2 read readv sendfile sync_file_range write writev'
+is "$names" "$(echo $known)" 'every call is there'
+if command -v strace >/dev/null; then
+	strace -f -qq -o "$dir/strace" -e trace="$(echo $known | tr ' ' ,)" "$calls" "$dir/b"
+	for name in $known; do
+		is "$(sql all "select count(*) from syscall where name = '$name' and comm = 'calls'")" \
+			"$(grep -cE "^[0-9]+ +($name\(|<\.\.\. $name resumed)" "$dir/strace")" "$name: as often as strace counts"
+	done
+else
+	echo '# SKIP strace is not installed: counts are not compared with it'
+fi
+
+# --- what the calls say, against the program's own list
+file="path like '%/first \"file\"%'"
+is "$(sql all "select count(*), sum(ret), min(offset), max(offset) from syscall where name = 'write' and $file")" \
+	"13,53248,0,49152" 'write: bytes and positions'
+is "$(sql all "select offset, size, ret from syscall where name = 'read' and $file order by ts_ns limit 2")" \
+	'100,2048,2048 2148,2048,2048' 'read: the position that was used'
+is "$(sql all "select offset, ret from syscall where name = 'read' and size = 7")" '53248,0' 'read at the end of the file'
+is "$(sql all "select ret, error, fd, path is null from syscall where name = 'read' and ret < 0")" '-9,EBADF,,1' \
+	'a read that fails'
+is "$(sql all "select offset, ret from syscall where name = 'pread64' and size = 300 order by ts_ns limit 1")" \
+	'5000000000,0' 'pread64: an offset above 32 bits'
+is "$(sql all "select name, offset, size, ret, arg from syscall where name like 'p%v%' order by ts_ns")" \
+	'pwritev,4096,1024,1024,0 preadv,0,16384,16384,0 preadv2,8,48,48,0 preadv2,640,48,48,0 pwritev2,16,32,32,2' \
+	'vectors: exact bytes of 1024, 64, 3 elements; the position when the offset is -1; flags'
+is "$(sql all "select name, offset, size, ret from syscall where name in ('readv', 'writev') and comm = 'calls' order by ts_ns")" \
+	'readv,688,32,32 writev,720,1024,1024' 'readv, writev: where the call before left off'
+is "$(sql all "select name, ret > 2, arg & 192, fd2 from syscall where name = 'openat2'")" 'openat2,1,192,416' \
+	'openat2: flags and mode'
+is "$(sql all "select count(distinct path), count(*), min(ret) > 2 from syscall where name in ('openat2', 'dup', 'dup2', 'dup3') and path like '%/a/second'")" \
+	'1,4,1' 'dup: the new descriptor has the path'
+is "$(sql all "select count(*) from syscall where name = 'close' and path like '%/a/second'")" 2 'close: what was closed'
+is "$(sql all "select name, offset, size, arg from syscall where name in ('sync_file_range', 'fallocate') order by ts_ns")" \
+	'sync_file_range,4096,8192,2 fallocate,65536,4096,1' 'sync_file_range, fallocate'
+is "$(sql all "select name, offset, size, ret, path like '%first%' from syscall where name in ('copy_file_range', 'sendfile') order by ts_ns")" \
+	'copy_file_range,4096,2000,2000,1 sendfile,8192,1000,1000,1' 'copies: from where, although the call moves it'
+is "$(sql all "select size, offset, arg, fd2, address is null from syscall where name = 'mmap' and path like '%first%'")" \
+	'8192,4096,1,3,1' 'mmap: length, offset, flags, protection'
+is "$(sql all "select count(distinct address), count(*) from syscall where name in ('msync', 'munmap') and size = 8192 and address = (select ret from syscall where name = 'mmap' and path like '%first%')")" \
+	'1,2' 'msync, munmap: the address that mmap gave'
+is "$(sql all "select length(path) - instr(path, 'xxx') + 1, error from syscall where name = 'openat' and path like '%xxx%'")" \
+	'699,ENOENT' 'a path of 699 bytes that cannot be opened is whole'
+is "$(sql all "select count(*), count(distinct tid) from syscall where name = 'pread64' and size = 64")" '17,1' 'a thread'
+is "$(sql all "select count(*) from syscall where name = 'pwrite64' and size = 19 and pid != (select pid from syscall where name = 'openat2')")" 1 \
+	'a child'
+is "$(sql all "select count(*) from syscall where comm = 'kvio' and ts_ns > (select min(ts_ns) from syscall where comm = 'calls')")" 0 \
+	'after exec the name is the new one'
+
+# --- through JSONL and back
+"$KVIO" cat -q "$dir/all.kvt" -o "$dir/all.jsonl" && "$KVIO" cat -q "$dir/all.jsonl" -o "$dir/back.kvt"
+q="select name, ts_ns, lat_ns, pid, tid, comm, fd, path, offset, address, size, ret, arg, fd2, dev, ino, flags from syscall order by ts_ns, tid"
+is "$(sql back "$q" | md5sum)" "$(sql all "$q" | md5sum)" 'the same from JSONL and back'
+is "$("$KVIO" sql --csv "$dir/all.jsonl" "$q" 2>/dev/null | tail -n +2 | tr -d '\r' | paste -sd' ' | md5sum)" "$(sql all "$q" | md5sum)" \
+	'the same from JSONL itself'
+is "$(grep -c '"event_type":"syscall"' "$dir/all.jsonl")" "$(of all stored)" 'a line a call'
+is "$(jq -c . "$dir/all.jsonl" | wc -l)" "$(wc -l <"$dir/all.jsonl")" 'every line is JSON'
+
+# --- the report
+report=$("$KVIO" report "$dir/all.kvt")
+is $? 0 'report: exit 0'
+like "$report" 'verdict: no device commands recorded; [0-9]+ system calls' 'report: what there is'
+like "$report" '^  pwritev2 +1 +0 +32 B' 'report: a row a call'
+like "$report" 'first \\?"file\\?"' 'report: the files'
+is "$(printf '%s\n' "$report" | awk 'length > 79' | wc -l)" 0 'report: under 80 columns'
+is "$("$KVIO" report --json "$dir/all.kvt" | jq -r '.[].syscalls | "\(.all.n) \(.calls.write.moved_bytes) \(.calls.preadv.asked_bytes)"')" \
+	"$(of all stored) $(sql all "select sum(ret) from syscall where name = 'write' and ret > 0") 16384" 'report --json: the same numbers'
+is "$("$KVIO" report --json "$dir/all.kvt" | jq '.[].bytes_by_layer.syscalls.write_bytes')" \
+	"$(sql all "select sum(ret) from syscall where name like '%write%' and ret > 0 and offset is not null")" 'report: bytes on files with a place'
+
+# --- many calls: dd counts, nothing is lost
+rec dd -- dd if=/dev/zero of=/dev/null bs=512 count=200003
+is "$(sql dd "select count(*), sum(ret) from syscall where name = 'read' and path = '/dev/zero'")" '200003,102401536' \
+	"dd: reads are dd's"
+is "$(of dd call_writes)" "$(sql dd "select count(*) from syscall where name = 'write' and ret >= 0")" 'dd: the summary counts what is in the file'
+ok 'dd: nothing lost' conserved dd
+
+# --- a ring that is too small: what is lost is counted exactly
+rec small --ring 4k -- dd if=/dev/zero of=/dev/null bs=512 count=200003
+is "$(jq '.seen == .stored + .ring_full + .map_full + .filtered' "$dir/small.json")" true 'overload: seen = stored + lost + filtered'
+is "$(of small counts.syscall)" "$(of small stored)" 'overload: what is called stored is in the file'
+
+# --- 20,000 records in the ring at SIGTERM
+"$KVIO" record syscall --json --comm dd -o "$dir/term.kvt" >"$dir/term.json" 2>"$dir/term.err" &
+pid=$!
+i=0
+until grep -q 'recording until' "$dir/term.err" || [ $i -ge 100 ]; do sleep 0.1; i=$((i + 1)); done
+kill -STOP $pid
+dd if=/dev/zero of=/dev/null bs=512 count=20011 2>/dev/null
+kill -TERM $pid
+kill -CONT $pid
+wait $pid
+is "$(sql term "select count(*) from syscall where name = 'read' and path = '/dev/zero'") $(of term ring_full)" '20011 0' \
+	'SIGTERM with 40,022 records in the ring: none is lost'
+
+# --- filters
+cat /etc/hostname /etc/passwd >/dev/null
+rec comm --comm tail -- sh -c 'cat /etc/passwd | tail -n 1 >/dev/null'
+is "$(sql comm "select distinct comm from syscall")" tail '--comm'
+ok '--comm: others are counted as filtered' test "$(of comm filtered)" -gt 10
+"$KVIO" record syscall --cgroup /no/such/group -o "$dir/x.kvt" 2>"$dir/err"
+is $? 2 'a cgroup that is not there: usage error'
+like "$(cat "$dir/err")" "no cgroup '/no/such/group'" '... and says so'
+
+done_testing

@@ -1,0 +1,95 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Every path into the NVMe driver, and system calls, on real kernels; fio's own
+# counts are the independent witness.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tap.sh
+KVIO=${KVIO:-build/kvio}
+export KVIO
+command -v qemu-system-x86_64 >/dev/null || skip_all "qemu-system-x86_64 is not installed (scripts/deps)"
+top=$(mktemp -d) || exit 1
+trap 'rm -rf "$top"' EXIT
+
+of() { # NAME KEY
+	jq -r ".$2" "$dir/$1.json"
+}
+fio_of() { # NAME KEY
+	jq -r "[.jobs[] | .$2] | add" "$dir/$1.fio"
+}
+sql() { # NAME QUERY
+	"$KVIO" sql --csv "$dir/$1.kvt" "$2" 2>/dev/null | tail -n +2 | tr -d '\r' | paste -sd' '
+}
+quiet() { # NAME: everything adds up, and nothing is lost
+	jq -e '.seen == .stored + .in_flight + .ring_full + .map_full + .filtered and
+		(.ring_full + .map_full + .hook_missed + .in_flight) == 0' "$dir/$1.json" >/dev/null
+}
+
+run() { # KERNEL
+	k=$1
+	dir=$top/$k
+	vm/run --kernel "$1" --nvme 1G --nvme 64M,lba=512 --timeout 300 --in tests/vm/guest/nvme.sh --in "${B:-build}/tests/calls" \
+		--out "$dir" -- sh /in/nvme.sh >"$dir.log" 2>&1
+	rc=$?
+	if [ $rc = 77 ]; then
+		echo "# SKIP kernel $1: $(tail -n 1 "$dir.log")"
+		return
+	fi
+	is $rc 0 "$k: the guest ran through"
+	[ $rc = 0 ] || sed 's/^/# /' "$dir.log"
+
+	for name in psync pvsync2 libaio io_uring fixed passthrough; do
+		is "$(of $name reads) $(of $name writes)" "$(fio_of $name read.total_ios) $(fio_of $name write.total_ios)" \
+			"$k $name: commands are fio's"
+		is "$(of $name read_bytes) $(of $name write_bytes)" \
+			"$(fio_of $name read.io_bytes) $(fio_of $name write.io_bytes)" "$k $name: bytes are fio's"
+		ok "$k $name: adds up, nothing lost" quiet $name
+	done
+	is "$(of split reads) $(of split read_bytes)" "74 $((37 * 256 * 1024))" "$k split: two commands a read of twice the limit"
+	is "$(of fsync writes) $(sql fsync "select count(*), sum(bytes) from cmd where op = 'flush'")" \
+		"$(fio_of fsync write.total_ios) $(fio_of fsync sync.total_ios),0" "$k fsync: a flush each, of no bytes"
+	is "$(sql trim "select count(*), sum(bytes), max(slba is null) from cmd where op = 'dsm'")" \
+		"$(fio_of trim trim.total_ios),$(fio_of trim trim.io_bytes),1" "$k trim: bytes discarded, no LBA made up"
+	is "$(sql psync "select distinct passthrough, trace_id is null, comm, device from cmd")" '0,1,fio,nvme0n1' \
+		"$k psync: no passthrough, who and where"
+	is "$(sql passthrough "select distinct passthrough, user_data > 0 from cmd where op = 'read'")" '1,1' \
+		"$k passthrough: with its user_data"
+	is "$(sql two "select device, count(*) from cmd where op = 'read' and comm = 'fio' and bytes = 4096 group by 1 order by 1")" \
+		'nvme0n1,41 nvme1n1,43' "$k: two drives at once"
+	is "$(sql two "select sum(state != 'ok'), count(distinct device) from cmd where op = 'read'")" '0,2' "$k: pairs do not mix"
+	is "$(sql one "select distinct device from cmd") $(of one reads)" 'nvme1n1 43' "$k --device: one of two"
+	is "$(sql op "select distinct op from cmd order by 1")" 'flush write' "$k --op: only these"
+	is "$(of op writes)" "$(fio_of op write.total_ios)" "$k --op: all of them"
+	is "$(sql size "select min(bytes) >= 8192, max(bytes) <= 16384, count(*) > 20 from cmd")" '1,1,1' "$k --min-size, --max-size"
+	if [ -s "$dir/cgroup.json" ]; then
+		is "$(of cgroup reads)" 47 "$k --cgroup: with the groups below, without others"
+	else
+		echo "# SKIP $k: no cgroup2 in this guest"
+	fi
+
+	is "$(cat "$dir/calls.rc") $(sql calls "select count(distinct name) from syscall where comm = 'calls'")" '0 26' \
+		"$k syscall: every call"
+	is "$(sql calls "select count(*), sum(ret) from syscall where name = 'write' and path like '%/first%'")" '13,53248' \
+		"$k syscall: bytes"
+	is "$(sql calls "select offset, size from syscall where name like 'preadv2' order by ts_ns")" '8,48 640,48' \
+		"$k syscall: positions"
+	ok "$k syscall: adds up, nothing lost" quiet calls
+	is "$(sql both "select count(*), sum(ret) from syscall where name like 'pread%' and path = '/dev/nvme0n1' and offset % 4096 = 0") $(of both reads)" \
+		"$(fio_of both read.total_ios),$(fio_of both read.io_bytes) $(fio_of both read.total_ios)" \
+		"$k: both witnesses count fio's reads"
+	is "$(jq -r '.witnesses | to_entries[] | "\(.key) \(.value.seen == .value.stored + .value.filtered)"' "$dir/both.json" | paste -sd' ')" \
+		'nvme true syscall true' "$k: each has an account of its own"
+	is "$(sql uring "select count(*), sum(res), count(distinct path) from uring where op = 'read'") $(of uring reads)" \
+		"$(fio_of uring read.total_ios),$(fio_of uring read.io_bytes),1 $(fio_of uring read.total_ios)" \
+		"$k io_uring: requests and commands are fio's reads"
+	is "$(sql uring "select count(*) from uring u where op = 'read' and not exists (select 1 from cmd c where c.slba * 4096 = u.offset
+		and c.ts_ns between u.ts_ns - 100000000 and u.ts_ns + u.lat_ns)")" 0 "$k io_uring: each request has its command"
+	is "$(sql cmds "select count(*), sum(size), min(res), max(res) from uring where op = 'uring_cmd' and path = '/dev/ng0n1'") $(of cmds reads)" \
+		"$(fio_of cmds read.total_ios),$(fio_of cmds read.io_bytes),0,0 $(fio_of cmds read.total_ios)" \
+		"$k io_uring_cmd: both witnesses count fio's reads"
+	is "$(sql cmds "select count(*) from uring u join cmd c on c.user_data = u.user_data and c.slba = u.slba and c.ts_ns between u.ts_ns and u.ts_ns + u.lat_ns
+		where u.op = 'uring_cmd'")" "$(fio_of cmds read.total_ios)" "$k io_uring_cmd: each request and its command, by user_data, place and time"
+}
+
+run 6.12
+run 6.1
+done_testing
