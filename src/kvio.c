@@ -26,6 +26,7 @@ const struct cmd *const commands[] = {
 	&cmd_smoke,
 	&cmd_sql,
 	&cmd_top,
+	&cmd_trace,
 	&cmd_validate,
 	&cmd_version,
 };

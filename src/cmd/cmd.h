@@ -20,6 +20,7 @@ extern const struct cmd cmd_schema;
 extern const struct cmd cmd_smoke;
 extern const struct cmd cmd_sql;
 extern const struct cmd cmd_top;
+extern const struct cmd cmd_trace;
 extern const struct cmd cmd_validate;
 extern const struct cmd cmd_version;
 
