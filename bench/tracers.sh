@@ -1,0 +1,100 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# What being traced costs a program, as a ratio to the same program untraced in
+# the same run, beside perf trace and strace.  Plain and traced take turns; the
+# best run of each counts.
+#   bench/tracers.sh [BUILD-DIRECTORY]; needs root
+cd "$(dirname "$0")/.." || exit 1
+B=${1:-build}
+kvio=$B/kvio
+rounds=${KVIO_BENCH_ROUNDS:-5}
+[ "$(id -u)" = 0 ] || { echo 'tracers: skipped: tracing needs root'; exit 0; }
+dir=$(mktemp -d "$PWD/$B/tracers.XXXXXX") || exit 1
+trap 'rm -rf "$dir"' EXIT
+"$kvio" record syscall -q -o "$dir/x.kvt" -- true 2>"$dir/err" || { echo "tracers: skipped: $(head -n 1 "$dir/err")"; exit 0; }
+
+# seconds COMMAND...: what dd says that it took, when it is what runs inside
+seconds() {
+	LC_ALL=C "$@" 2>&1 | sed -n 's/.*copied, \([0-9.e-]*\) s.*/\1/p'
+}
+least() {
+	sort -g "$1" | head -n 1
+}
+most() {
+	sort -g "$1" | tail -n 1
+}
+ratio() { # A B
+	awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", a / b }'
+}
+row() {
+	printf '%-44s %10s %10s %8s  %s\n' "$@"
+}
+
+echo "$(uname -m), $(nproc) cores, kernel $(uname -r); load $(cut -d' ' -f1-3 /proc/loadavg)"
+row 'dd if=/dev/zero of=/dev/null bs=512' 'plain s' 'traced s' ratio 'recorded'
+n=1000000
+for _ in $(seq "$rounds"); do
+	seconds dd if=/dev/zero of=/dev/null bs=512 count=$n >>"$dir/plain"
+	seconds "$kvio" record syscall -q -o "$dir/dd.kvt" -- dd if=/dev/zero of=/dev/null bs=512 count=$n >>"$dir/kvio"
+	"$kvio" sql --csv "$dir/dd.kvt" "select count(*) from syscall where name in ('read', 'write') and size = 512" 2>/dev/null |
+		tail -n 1 | tr -d '\r' >>"$dir/count"
+done
+row "kvio record syscall, $n" "$(least "$dir/plain")" "$(least "$dir/kvio")" "$(ratio "$(least "$dir/kvio")" "$(least "$dir/plain")")" \
+	"$(least "$dir/count") of $((2 * n)), the least of $rounds runs"
+
+n=100000
+peer() { # NAME COMMAND...
+	name=$1
+	shift
+	rm -f "$dir/plain" "$dir/peer"
+	for _ in 1 2; do
+		seconds dd if=/dev/zero of=/dev/null bs=512 count=$n >>"$dir/plain"
+		seconds "$@" dd if=/dev/zero of=/dev/null bs=512 count=$n >>"$dir/peer"
+	done
+	if [ -s "$dir/peer" ]; then
+		row "$name, $n" "$(least "$dir/plain")" "$(least "$dir/peer")" "$(ratio "$(least "$dir/peer")" "$(least "$dir/plain")")" ''
+	else
+		echo "$name: skipped: it does not run here"
+	fi
+}
+if command -v perf >/dev/null; then
+	peer 'perf trace -e read,write -o FILE' perf trace -e read,write -o "$dir/perf"
+else
+	echo 'perf trace: skipped: not installed'
+fi
+if command -v strace >/dev/null; then
+	peer 'strace -e trace=read,write -o FILE' strace -e trace=read,write -o "$dir/strace"
+else
+	echo 'strace: skipped: not installed'
+fi
+
+if command -v fio >/dev/null; then
+	echo
+	row 'fio io_uring, 4 KiB random reads' 'plain' 'traced' ratio 'recorded'
+	job="fio --name=a --filename=$dir/file --size=64M --ioengine=io_uring --rw=randread --bs=4k --iodepth=32 --time_based
+		--runtime=3 --output-format=json"
+	$job --rw=write --runtime=1 >/dev/null 2>&1
+	for direct in 1 0; do
+		rm -f "$dir/plain" "$dir/kvio" "$dir/lost"
+		for _ in $(seq "$rounds"); do
+			$job --direct=$direct --output="$dir/plain.fio" >/dev/null
+			jq '.jobs[0].read.iops' "$dir/plain.fio" >>"$dir/plain"
+			"$kvio" record iouring --json -o "$dir/u.kvt" -- $job --direct=$direct --output="$dir/traced.fio" >"$dir/u.json" 2>/dev/null
+			jq '.jobs[0].read.iops' "$dir/traced.fio" >>"$dir/kvio"
+			jq '.ring_full + .map_full + .hook_missed' "$dir/u.json" >>"$dir/lost"
+		done
+		row "kvio record iouring, direct=$direct, IOPS" "$(most "$dir/plain" | cut -d. -f1)" "$(most "$dir/kvio" | cut -d. -f1)" \
+			"$(ratio "$(most "$dir/kvio")" "$(most "$dir/plain")")" "lost at most $(most "$dir/lost")"
+	done
+fi
+
+echo
+echo "cost in the kernel (kernel.bpf_stats_enabled=1 for this run)"
+old=$(cat /proc/sys/kernel/bpf_stats_enabled 2>/dev/null)
+if echo 1 2>/dev/null >/proc/sys/kernel/bpf_stats_enabled; then
+	"$kvio" record syscall -v -o "$dir/x.kvt" -- dd if=/dev/zero of=/dev/null bs=512 count=200000 2>&1 | grep 'ns each'
+	[ ! -s "$dir/file" ] || "$kvio" record iouring -v -o "$dir/x.kvt" -- $job --direct=0 --runtime=1 2>&1 | grep 'ns each'
+	echo "$old" >/proc/sys/kernel/bpf_stats_enabled
+else
+	echo 'skipped: /proc/sys/kernel/bpf_stats_enabled cannot be written'
+fi
