@@ -180,12 +180,20 @@ static void read_window_pattern(struct reader *r, struct kv_model *m)
 static void read_layers(struct reader *r, struct kv_model *m)
 {
 	u32 every;
+	const char *pattern = text(r, "hybrid_override_pattern");
 
 	m->window = number(r, "sliding_window");
-	if (!m->window)
-		m->window = number(r, "attention_chunk_size");
 	if (json_is_array(json_object_get(r->doc, "layer_types"))) {
+		if (!m->window)
+			m->window = number(r, "attention_chunk_size");
 		read_layer_types(r, m);
+	} else if (*pattern) {
+		/* A letter a layer: '*' is attention, others keep no cache that grows. */
+		if (strlen(pattern) != m->layers)
+			complain(r, "hybrid_override_pattern has %zu letters for %u layers", strlen(pattern),
+				 m->layers);
+		for (; *pattern && !r->err; pattern++)
+			m->linear_layers += *pattern != '*';
 	} else if (has(r, "attn_layer_period")) {
 		every = number(r, "attn_layer_period");
 		if (every)

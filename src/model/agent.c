@@ -436,7 +436,8 @@ static bool is_selected(const struct entry *e)
 {
 	const struct agent_options *o = &e->t->o;
 
-	return (!o->max_requests || e->t->n < o->max_requests) && (!o->provider || (e->provider.p && slice_is(e->provider, o->provider)));
+	return (!o->max_requests || e->t->n < o->max_requests) &&
+	       (!o->provider || (e->provider.p && slice_is(e->provider, o->provider)));
 }
 
 static int add_request(struct agent_trace *t, const struct agent_request *r)

@@ -311,6 +311,8 @@ static void windows_and_linear_layers(void **state)
 		  "\"layer_types\": [\"linear_attention\", \"full_attention\", \"sliding_attention\", \"full_attention\"]}",
 		  1, 1, 8 },
 		{ "{" BASE ", \"full_attention_interval\": 4}", 0, 24, 0 },
+		{ "{" BASE ", \"model_type\": \"llama4_text\", \"attention_chunk_size\": 8192}", 0, 0, 0 },
+		{ "{" BASE ", \"hybrid_override_pattern\": \"M-M-M-M*M-M-M-M*M-M-M-M*M-M-M-M-\"}", 0, 29, 0 },
 	};
 	struct kv_model m;
 	char why[KV_WHY];
@@ -354,6 +356,7 @@ static void bad_configs_are_refused_with_the_reason(void **state)
 		{ "{" BASE ", \"head_dim\": \"x\"}", "head_dim is not a whole number" },
 		{ "{\"num_hidden_layers\": 32, \"hidden_size\": 4096, \"num_attention_heads\": 24}",
 		  "there is no head_dim" },
+		{ "{" BASE ", \"hybrid_override_pattern\": \"M*\"}", "2 letters for 32 layers" },
 		{ "{" BASE ", \"cla_share_factor\": 5}", "no multiple of cla_share_factor" },
 		{ "{" BASE ", \"layer_types\": [\"full_attention\"]}", "1 entries for 32 layers" },
 		{ "{\"num_hidden_layers\": 1, \"hidden_size\": 64, \"num_attention_heads\": 4, \"layer_types\": [\"odd\"]}",
