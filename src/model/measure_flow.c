@@ -198,7 +198,7 @@ static void keep_floor(struct sweep *s, struct track *t, u32 i, u32 found)
 static void submit(struct sweep *s, u32 i, u32 thread)
 {
 	const struct cmd_table *c = &s->w->m->cmd;
-	u32 found = s->of_device[MIN(cmd_dev(s->w->m, i), s->w->m->n_devices)]++, g = s->gs->of[i];
+	u32 found = s->of_device[MIN(cmd_dev(s->w->m, i), s->w->m->n_devices)]++, g = group_of(s->gs, s->w, i);
 	u64 now = c->ts_ns[i];
 	u8 dir = s->w->dir[i];
 	struct track *t;
@@ -227,7 +227,7 @@ static void submit(struct sweep *s, u32 i, u32 thread)
 
 static void complete(struct sweep *s, const struct flight *f)
 {
-	u32 g = s->gs->of[f->cmd];
+	u32 g = group_of(s->gs, s->w, f->cmd);
 	u8 dir = s->w->dir[f->cmd];
 	struct track *t;
 

@@ -26,39 +26,51 @@ static bool submitted_before(const void *arg, u32 a, u32 b)
 	return submitted(arg, a) < submitted(arg, b);
 }
 
-static int find_groups(struct work_groups *gs, const struct measure_work *w)
+/* Commands of the pool with an id that no operation has are a group by that id. */
+static bool is_alone(const struct measure_work *w, u32 i)
+{
+	return w->pool[i] && w->m->cmd.op[i] == NONE && cmd_join_id(w->m, i);
+}
+
+static int group_by_id(struct work_groups *gs, const struct measure_work *w, u32 first)
 {
 	const struct model *m = w->m;
+	u32 *of = pages_alloc((m->cmd.n + 1ul) * sizeof(*of)), i;
 	struct map64 ids = {};
-	u32 i;
-	int ret = -ENOMEM;
+	int ret = of ? 0 : -ENOMEM;
 
-	gs->n = m->op.n;
-	gs->of = pages_alloc((m->cmd.n + 1ul) * sizeof(*gs->of));
-	if (!gs->of)
-		return -ENOMEM;
-	for (i = 0; i < m->cmd.n; i++) {
-		u64 id = cmd_join_id(m, i);
+	for (i = 0; i < m->cmd.n && !ret; i++) {
 		bool is_new = false;
 		u32 *at;
 
-		gs->of[i] = m->cmd.op[i];
-		if (!w->pool[i])
-			gs->of[i] = NONE;
-		if (!w->pool[i] || m->cmd.op[i] != NONE || !id)
+		of[i] = group_of(gs, w, i);
+		if (i < first || !is_alone(w, i))
 			continue;
-		at = map64_put(&ids, id, &is_new);
+		at = map64_put(&ids, cmd_join_id(m, i), &is_new);
 		if (!at)
-			goto out;
-		if (is_new)
+			ret = -ENOMEM;
+		else if (is_new)
 			*at = gs->n++;
-		gs->of[i] = *at;
+		of[i] = at ? *at : NONE;
 	}
-	gs->g = calloc(gs->n + 1ul, sizeof(*gs->g));
-	ret = gs->g ? 0 : -ENOMEM;
-out:
+	gs->of = of;
 	map64_free(&ids);
 	return ret;
+}
+
+static int find_groups(struct work_groups *gs, const struct measure_work *w)
+{
+	const struct model *m = w->m;
+	int ret = 0;
+	u32 i;
+
+	gs->n = m->op.n;
+	for (i = 0; i < m->cmd.n && !is_alone(w, i); i++)
+		;
+	if (i < m->cmd.n)
+		ret = group_by_id(gs, w, i);
+	gs->g = ret ? NULL : calloc(gs->n + 1ul, sizeof(*gs->g));
+	return gs->g ? 0 : -ENOMEM;
 }
 
 static void add_interval(struct work_group *g, u64 ts, u64 end)
@@ -80,12 +92,13 @@ static void walk_groups(struct work_groups *gs, const struct measure_work *w)
 	u32 i;
 
 	for (i = 0; i < m->cmd.n; i++) {
+		u32 at = group_of(gs, w, i);
 		struct work_group *g;
 		u64 end;
 
-		if (gs->of[i] == NONE)
+		if (at == NONE)
 			continue;
-		g = &gs->g[gs->of[i]];
+		g = &gs->g[at];
 		if (!g->n++) {
 			g->dir = w->dir[i];
 			g->issued_ns = m->cmd.ts_ns[i];
@@ -160,7 +173,7 @@ static int take_service(struct measure *out, const struct work_groups *gs, const
 			continue;
 		}
 		for (i = 0; i < m->cmd.n; i++)
-			if (gs->of[i] != NONE && w->state[i] == STATE_OK && w->dir[i] == dir)
+			if (group_of(gs, w, i) != NONE && w->state[i] == STATE_OK && w->dir[i] == dir)
 				w->scratch[n++] = m->cmd.lat_ns[i];
 		ret = work_dist(&out->qd1[dir].service, w, w->scratch, n);
 	}
@@ -178,7 +191,7 @@ static int take_gaps(struct measure_qd1 *qd1, struct work_groups *gs, const stru
 
 	split_scratch(v, gs, w);
 	for (k = 0; k < m->cmd.n; k++) {
-		u32 i = gs->order ? gs->order[k] : k, at = gs->of[i];
+		u32 i = gs->order ? gs->order[k] : k, at = group_of(gs, w, i);
 		struct measure_qd1 *q;
 		struct work_group *g;
 

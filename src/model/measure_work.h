@@ -79,10 +79,17 @@ struct work_group {
 
 struct work_groups {
 	struct work_group *g;
-	u32 *of;    /* group of each command, NONE = in no group */
+	u32 *of;    /* group of each command, NONE = in no group; NULL = that of its operation */
 	u32 *order; /* the commands as the application submitted them, NULL = as they are */
 	u32 n;
 };
+
+static inline u32 group_of(const struct work_groups *gs, const struct measure_work *w, u32 i)
+{
+	if (gs->of)
+		return gs->of[i];
+	return w->pool[i] ? w->m->cmd.op[i] : NONE;
+}
 
 /* A deep queue; and one in which commands wait at least as long as they are served. */
 #define DEEP_QUEUE     2
