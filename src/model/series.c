@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/hist.h"
+#include "lib/pages.h"
 
 /* The time that all commands take: from the first submission to the last end. */
 static void time_range(const struct model *m, u64 capture_end_ns, u64 *from, u64 *to)
@@ -99,20 +100,30 @@ static void take_mean(const struct series *s, const struct change *c, double *v)
 	}
 }
 
-/* The highest level in each step; an end comes before a begin at the same time. */
-static int take_max(const struct series *s, u64 *begin, u64 *end, size_t n, double *v)
+/* Until when the command is in flight; false when that is not known. */
+static bool in_flight(const struct model *m, u32 i, u64 end_ns, u64 *until)
 {
-	size_t b = 0, e = 0;
-	u64 level = 0;
-	u32 at = 0;
-	int ret = u64_sort(begin, n);
+	enum cmd_state s = cmd_state(m, i);
 
-	if (!ret)
-		ret = u64_sort(end, n);
-	while (!ret && e < n) {
-		bool up = b < n && (begin[b] < end[e] || !level);
-		u32 i = step_at(s, up ? begin[b] : end[e]);
+	*until = s == STATE_IN_FLIGHT ? MAX(end_ns, m->cmd.ts_ns[i]) : cmd_end(m, i);
+	return s == STATE_IN_FLIGHT || (s < STATE_IN_FLIGHT && m->cmd.lat_ns[i] != NO_LAT);
+}
 
+/* The highest level in each step, from the n ends in order; an end comes before a begin at the same time. */
+static void take_max(const struct series *s, const struct model *m, u64 end_ns, const u64 *end, size_t n, double *v)
+{
+	u64 level = 0, until;
+	u32 at = 0, b = 0;
+	size_t e = 0;
+
+	while (e < n) {
+		bool up;
+		u32 i;
+
+		while (b < m->cmd.n && !in_flight(m, b, end_ns, &until))
+			b++;
+		up = b < m->cmd.n && (m->cmd.ts_ns[b] < end[e] || !level);
+		i = step_at(s, up ? m->cmd.ts_ns[b] : end[e]);
 		/* The level of before holds up to here. */
 		for (; at < i; v[++at] = (double)level)
 			;
@@ -125,15 +136,14 @@ static int take_max(const struct series *s, u64 *begin, u64 *end, size_t n, doub
 		}
 		v[i] = MAX(v[i], (double)level);
 	}
-	return ret;
 }
 
 int series_depth(struct series *out, const struct model *m, u32 points)
 {
 	struct change *c[3] = {};
-	u64 *begin = NULL, *end = NULL, end_ns = capture_end(m);
+	u64 *end, end_ns = capture_end(m), until;
+	size_t room = (m->cmd.n + 1ul) * 2 * sizeof(*end), n = 0;
 	struct dir_names names;
-	size_t n = 0;
 	u32 i, k;
 	int ret = series_make(out, m, end_ns, points, N_DEPTHS);
 
@@ -141,39 +151,37 @@ int series_depth(struct series *out, const struct model *m, u32 points)
 		return ret;
 	ret = -ENOMEM;
 	dir_names_init(&names, m);
-	begin = malloc(m->cmd.n * sizeof(*begin));
-	end = malloc(m->cmd.n * sizeof(*end));
+	/* And as much again to sort them. */
+	end = pages_alloc(room);
 	for (k = 0; k < ARRAY_SIZE(c); k++) {
 		c[k] = calloc(out->n, sizeof(*c[k]));
 		if (!c[k])
 			goto out;
 	}
-	if (!begin || !end)
+	if (!end)
 		goto out;
 	for (i = 0; i < m->cmd.n; i++) {
-		enum cmd_state s = cmd_state(m, i);
 		enum dir d = cmd_dir(&names, m, i);
-		u64 ts = m->cmd.ts_ns[i], until = s == STATE_IN_FLIGHT ? MAX(end_ns, ts) : cmd_end(m, i);
 
-		if (s > STATE_IN_FLIGHT || (s != STATE_IN_FLIGHT && m->cmd.lat_ns[i] == NO_LAT))
+		if (!in_flight(m, i, end_ns, &until))
 			continue;
-		begin[n] = ts;
 		end[n++] = until;
 		for (k = 0; k < ARRAY_SIZE(c); k++)
 			if (!k || d == k - 1) {
-				move(out, c[k], ts, 1);
+				move(out, c[k], m->cmd.ts_ns[i], 1);
 				move(out, c[k], until, -1);
 			}
 	}
 	take_mean(out, c[0], out->v[DEPTH_MEAN]);
 	take_mean(out, c[1], out->v[DEPTH_READS]);
 	take_mean(out, c[2], out->v[DEPTH_WRITES]);
-	ret = take_max(out, begin, end, n, out->v[DEPTH_MAX]);
+	u64_sort_in(end, n, end + n);
+	take_max(out, m, end_ns, end, n, out->v[DEPTH_MAX]);
+	ret = 0;
 out:
 	for (k = 0; k < ARRAY_SIZE(c); k++)
 		free(c[k]);
-	free(begin);
-	free(end);
+	pages_free(end, room);
 	return ret;
 }
 
