@@ -142,6 +142,12 @@ static void check_types(struct doctor *d)
 	else
 		say(d, FAIL, "nvme hooks", "use a kernel built with CONFIG_DEBUG_INFO_BTF_MODULES=y",
 		    "the nvme_core module is loaded, but its types are missing");
+	say(d, p->syscalls ? OK : WARN, "syscall hooks",
+	    p->syscalls ? NULL : "use a kernel built with CONFIG_FTRACE_SYSCALLS=y",
+	    p->syscalls ? "sys_enter and sys_exit" : "this kernel has no system call tracepoints");
+	say(d, p->io_uring ? OK : WARN, "io_uring hooks",
+	    p->io_uring ? NULL : "use Linux 6.1 or newer with CONFIG_IO_URING=y",
+	    p->io_uring ? "submission and completion" : "this kernel has no io_uring tracepoints");
 	if (p->load_tracepoint == PREFLIGHT_NOT_TRIED)
 		return;
 	if (p->load_tracepoint)
@@ -499,7 +505,7 @@ static enum level worst(const struct doctor *d)
 static void print_text(const struct doctor *d)
 {
 	static const char *const verdict[] = { "all is well", "recording works; see the lines with warn",
-					       "recording does not work here, see the lines with FAIL" };
+					       "not all can be recorded here, see the lines with FAIL" };
 	size_t i;
 
 	for (i = 0; i < d->n; i++) {

@@ -7,10 +7,14 @@
 #include <errno.h>
 #include <unistd.h>
 
+static bool has_tracepoint(const struct btf *btf, const char *type)
+{
+	return btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF) > 0;
+}
+
 static bool has_hooks(const struct btf *btf)
 {
-	return btf__find_by_name_kind(btf, "btf_trace_nvme_setup_cmd", BTF_KIND_TYPEDEF) > 0 &&
-	       btf__find_by_name_kind(btf, "btf_trace_nvme_complete_rq", BTF_KIND_TYPEDEF) > 0;
+	return has_tracepoint(btf, "btf_trace_nvme_setup_cmd") && has_tracepoint(btf, "btf_trace_nvme_complete_rq");
 }
 
 static int try_load(enum bpf_prog_type type, const struct bpf_insn *insns, size_t n, u32 attach_btf_id)
@@ -62,6 +66,10 @@ void preflight_run(const char *vmlinux, const char *nvme_core, bool live, struct
 	if (out->btf)
 		return;
 	out->types = btf__type_cnt(kernel);
+	out->syscalls = has_tracepoint(kernel, "btf_trace_sys_enter") && has_tracepoint(kernel, "btf_trace_sys_exit");
+	out->io_uring = has_tracepoint(kernel, "btf_trace_io_uring_complete") &&
+			(has_tracepoint(kernel, "btf_trace_io_uring_submit_req") ||
+			 has_tracepoint(kernel, "btf_trace_io_uring_submit_sqe"));
 	if (live)
 		try_programs(kernel, out);
 	if (has_hooks(kernel)) {

@@ -12,8 +12,9 @@ struct preflight {
 	u32 types; /* how many there are */
 	/* Which types have both NVMe tracepoints: "vmlinux", "nvme_core" (a module), NULL = none. */
 	const char *hooks;
-	bool module_types; /* the module's types could be read */
-	bool plain_loads;  /* the NVMe tracer reads without helpers: bpf_rdonly_cast, and the driver built in */
+	bool module_types;	 /* the module's types could be read */
+	bool syscalls, io_uring; /* the tracepoints of those tracers are there */
+	bool plain_loads;	 /* the NVMe tracer reads without helpers: bpf_rdonly_cast, and the driver built in */
 	/* 0, -errno, or PREFLIGHT_NOT_TRIED: loading a program on a typed tracepoint; one that reads kernel memory. */
 	int load_tracepoint;
 	int load_read_kernel;
