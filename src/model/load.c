@@ -96,6 +96,12 @@ int put_running(struct input *in, u32 witness, u64 ts_ns, const struct account *
 	struct account sum = { .present = true }, *of = &in->running[witness < EV_WITNESSES ? witness : 0];
 	u32 i;
 
+	witness = witness < EV_WITNESSES ? witness : 0;
+	if (ts_ns) {
+		in->ticks = true;
+		if (add_loss_tick(in->m, ts_ns, witness, a))
+			return -ENOMEM;
+	}
 	/* Of running accounts the last one counts, which has seen most, and none when there is a footer. */
 	if (of->present && a->seen < of->seen)
 		return 0;
@@ -110,10 +116,7 @@ int put_running(struct input *in, u32 witness, u64 ts_ns, const struct account *
 	}
 	if (!in->footer)
 		in->account = sum;
-	if (!ts_ns)
-		return 0;
-	in->ticks = true;
-	return add_loss_tick(in->m, ts_ns, &sum);
+	return 0;
 }
 
 static void add_account(struct model *m, const struct account *a)
@@ -167,7 +170,7 @@ static int finish_input(struct input *in)
 	any = in->semantic || in->device || in->n.other;
 	if (!any && (in->n.malformed || in->n.tail_cut || in->n.input_cut))
 		return -EBADMSG;
-	if (in->footer && in->ticks && add_loss_tick(in->m, UINT64_MAX, &in->account))
+	if (in->footer && in->ticks && add_loss_tick(in->m, UINT64_MAX, EV_WITNESSES, &in->account))
 		return -ENOMEM;
 	if (in->device) {
 		close_account(in);

@@ -149,10 +149,11 @@ static inline bool device_known(const struct device *d)
 }
 
 /*
- * loss.c.  A running account says at ts_ns how many events were lost so far;
- * UINT64_MAX is the end of the recording.  0 or -ENOMEM.
+ * loss.c.  A running account of one tracer says at ts_ns how many events it
+ * lost so far; UINT64_MAX and EV_WITNESSES are the end of the recording, with
+ * those of all.  0 or -ENOMEM.
  */
-int add_loss_tick(struct model *m, u64 ts_ns, const struct account *a);
+int add_loss_tick(struct model *m, u64 ts_ns, u32 witness, const struct account *a);
 int find_losses(struct model *m);
 
 /* load*.c */
