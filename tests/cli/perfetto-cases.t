@@ -130,6 +130,20 @@ for f in ended in; do
 	"$KVIO" perfetto -q --label x "$tmp/turned/$f.jsonl" -o "$tmp/s.pftrace" 2>/dev/null
 	ok "C2 silent loss: the same bytes of lines in another order ($f)" cmp "$tmp/first" "$tmp/s.pftrace"
 done
+{
+	echo '{"event_type":"capture_meta","kvt_version":1}'
+	submit 1000000 1
+	complete 1000000 500 1
+	for l in '"ts":2000000,"ring_full":5' '"ts":2000001,"ring_full":2,"witness":"syscall"' '"ts":3000000,"ring_full":5' '"ts":3000001,"ring_full":3,"witness":"syscall"'; do
+		echo "{\"event_type\":\"loss\",\"seen\":20,\"stored\":2,\"map_full\":0,\"hook_missed\":0,\"filtered\":0,$l}"
+	done
+	submit 5000000 2
+	complete 5000000 500 2
+	echo '{"event_type":"footer","complete":true,"seen":40,"stored":4,"ring_full":12,"map_full":0,"hook_missed":0,"filtered":0,"in_flight":0}'
+} >"$in"
+draw "$in"
+is "$(echo "$dump" | awk '/^S .* LOST / { print $2, $3, $6 }' | sort -n | tr '\n' ';')" '0 1000000 5;0 1000001 2;1000001 1000000 1;2000000 2000500 4;' \
+	'C2 silent loss: each tracer by its own accounts, and what the end has more than all'
 "$KVIO" cat -q "$tmp/ended.jsonl" -o "$tmp/ended.kvt"
 draw "$tmp/ended.kvt"
 is "$(echo "$dump" | grep -c '^S .* LOST ')" 2 'C2 silent loss: of a .kvt, too'
