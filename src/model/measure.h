@@ -389,6 +389,7 @@ struct measure_ab {
 	bool differs[N_WORKS];
 	u64 paired, only[2]; /* objects by (operation, shard, chunk, n-th time), without failed ones */
 	bool other_objects;  /* more of them have no partner than the tolerance allows */
+	bool nothing;	     /* neither has any work */
 	bool comparable;
 	struct measure_pair pair[N_DIRS];
 	u32 n_pairs;

@@ -205,13 +205,14 @@ static void judge(struct measure_ab *out)
 	u64 alone = out->only[0] + out->only[1];
 	int k;
 
-	out->comparable = true;
+	out->comparable = out->nothing = true;
 	for (k = 0; k < N_WORKS; k++) {
+		out->nothing &= !out->work[k][0] && !out->work[k][1];
 		out->differs[k] = !within(out->work[k][0], out->work[k][1], out->tolerance);
 		out->comparable &= !out->differs[k];
 	}
 	out->other_objects = (double)alone > out->tolerance * (double)(out->paired * 2 + alone);
-	out->comparable &= !out->other_objects;
+	out->comparable &= !out->other_objects && !out->nothing;
 }
 
 int measure_compare(struct measure_ab *out, const struct model *a, const struct measure *ma, const struct model *b,

@@ -146,6 +146,8 @@ static void headline(struct json *j, const struct measure_ab *x)
 	if (x->comparable) {
 		buf_printf(&t, "The same objects, commands and bytes within %.3g %%: times can be compared.",
 			   100 * x->tolerance);
+	} else if (x->nothing) {
+		buf_lit(&t, "There is no work in either: nothing can be compared.");
 	} else {
 		buf_lit(&t, "This is not the same work, so times do not mean much: ");
 		for (k = 0; k < N_WORKS && shown < 4; k++) {

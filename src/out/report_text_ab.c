@@ -63,6 +63,10 @@ static void headline(struct buf *out, const struct measure_ab *x)
 			   100 * x->tolerance);
 		return;
 	}
+	if (x->nothing) {
+		buf_lit(out, "NOT COMPARABLE: there is no work in either\n");
+		return;
+	}
 	buf_lit(&t, "NOT COMPARABLE: this is not the same work: ");
 	for (k = 0; k < N_WORKS && shown < 4; k++) {
 		if (!x->differs[k])

@@ -76,6 +76,8 @@ like "$text" '^NOT COMPARABLE: this is not the same work: objects -47\.8 %, obje
 like "$text" 'object bytes +1929379840 +1006632960 +-47\.8 %' 'B6 unequal-work: and the difference'
 report --arm "a=$tmp/a.jsonl" --arm "b=$tmp/b.jsonl" --fail-if 'ab.comparable<1'
 is $status 1 'B6 unequal-work: can be a failure'
+report --arm "a=$in" --arm "b=$in"
+like "$text" '^NOT COMPARABLE: there is no work in either$' 'B6 unequal-work: nothing is equal to nothing, but says nothing'
 "$KVIO" report --json --arm "c=$tmp/a.jsonl" --arm "e=$in" >"$tmp/json" 2>/dev/null
 is "$(grep -ciE '[:,] *-?(nan|inf)|: -0[,.]?0*,?$' "$tmp/json")" 0 'F5 nan: an empty capture makes none'
 is "$(perl -MJSON::PP -0777 -ne 'my $a = decode_json($_)->{e}{ab}; print defined $a->{times}{wall}{change} ? "number" : "null"' "$tmp/json")" null \
