@@ -52,7 +52,8 @@ for my $case (sort keys %$cases) {
 	is(sprintf('%d %d %.2f', @$j{qw(adjacent_same_object adjacent_different_object interleave_percent)}),
 		sprintf('%d %d %.2f', @$o{qw(adjacent_same_object adjacent_diff_object interleave_percent)}), "$case: adjacency");
 	is(sprintf('%.0f', $j->{submit_gbs} * 1000), $o->{read_MBps}, "$case: rate between first and last submission");
-	# The older figure has 0 objects in flight where each has one command.
+	is($j->{max_objects_submitting}, $o->{max_inflight_objects}, "$case: objects between their first and last submission");
+	# ... which has 0 objects in flight where each has one command.
 	is($j->{max_objects_in_flight}, $o->{max_inflight_objects} || 1, "$case: objects at once");
 }
 is(scalar keys %$cases, 6, 'all cases');
@@ -76,6 +77,10 @@ my $cap = file('cap.jsonl', $text . "{\"event_type\":\"drops\",\"dropped\":0}\n"
 ($status, $j) = loadpath($cap);
 is("$status $j->{objects} $j->{threads} $j->{processes}", '0 2 2 1', 'objects by trace id, without a semantic trace');
 is("$j->{max_objects_in_flight} $j->{max_commands_in_flight} $j->{max_objects_submitting}", '2 4 2', 'in flight by completion');
+my ($k, $l) = loadpath(file('touch.jsonl', join '', map {
+	"{\"event_type\":\"nvme_cmd\",\"user_data\":" . ($_->[0] * 2**32 + $_->[1]) . ",\"nvme_opcode\":2,\"op_name\":\"read\",\"nsid\":1,\"slba\":0,\"nlb\":1,\"data_len\":512,\"ts\":$_->[1]}\n"
+} [1, 100], [1, 200], [2, 200], [2, 300]));
+is($l->{max_objects_submitting}, 1, 'an object that begins when another ends is not beside it');
 is(sprintf('%.4f %d %d', $j->{mean_commands_in_flight}, $j->{span_ns}, $j->{submit_span_ns}), '2.5000 80000 30000',
 	'mean depth: 4 commands of 50 us in 80 us');
 is("$j->{gap}{p50_ns} $j->{any_gap}{p50_ns} $j->{service}{p50_ns}", '20000 10000 50000', 'gaps and latency');

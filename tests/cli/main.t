@@ -24,6 +24,7 @@ like "$out" "needs an argument" "missing argument: said"
 out=$("$KVIO" version --json=yes 2>&1)
 is $? 2 "a flag takes no argument"
 
+"$KVIO" completion bash >"$dir/completion"
 for c in $("$KVIO" help --names); do
 	out=$("$KVIO" "$c" --help 2>&1)
 	is $? 0 "$c --help: exit 0"
@@ -36,7 +37,7 @@ for c in $("$KVIO" help --names); do
 	# Each option of --help is known to completion.
 	missing=''
 	for o in $(printf '%s\n' "$out" | sed -n 's/^  \(-., \|    \)\(--[a-z-]*\).*/\2/p'); do
-		"$KVIO" completion bash | grep -q -- " $o\b" || missing="$missing $o"
+		grep -q -- " $o\b" "$dir/completion" || missing="$missing $o"
 	done
 	is "$missing" "" "$c: completion knows every option"
 done

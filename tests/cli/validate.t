@@ -76,6 +76,8 @@ wrong 3 '^incomplete: 1 of 2' 'a missing command of an incomplete capture is not
 wrong 1 'too many$' 'an extra command fails, complete or not'
 { cat "$tmp/store"; cmd 2 4 2 257 32 2100000000; cmd 2 5 2 257 32 2200000000; cat "$tmp/end"; } >"$tmp/wrong.jsonl"
 wrong 1 'holes, overlaps$' 'fault 2: the right sizes over one half of the slot'
+validate "$tmp/wrong.jsonl" "$tmp/sem.jsonl" --json
+is "$(json 'join " ", @{ $j->{deviations}[0] }{qw(hole_bytes overlap_bytes outside_bytes)}')" '131072 131072 0' '... hole and overlap in bytes'
 { cat "$tmp/store"; cmd 2 4 2 256 32 2100000000; cmd 2 5 2 288 32 2200000000; cat "$tmp/end"; } >"$tmp/wrong.jsonl"
 wrong 1 'outside its slot$' 'fault 2: a load that begins with the header'
 { cat "$tmp/store"; cmd 2 4 2 257 16 2100000000; cmd 2 5 2 273 48 2200000000; cat "$tmp/end"; } >"$tmp/wrong.jsonl"
