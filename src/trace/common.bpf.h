@@ -79,7 +79,7 @@ static __always_inline void count(enum counter c)
 
 static __always_inline void *this_ring(void)
 {
-	u32 group = bpf_get_smp_processor_id() / cfg.cpus_per_ring;
+	u32 group = bpf_get_smp_processor_id() / CPUS_PER_RING;
 
 	return bpf_map_lookup_elem(&rings, &group);
 }

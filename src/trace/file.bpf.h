@@ -45,7 +45,12 @@ static __always_inline bool has_position(struct file *f)
 	return type == S_IFREG || type == S_IFBLK;
 }
 
-/* Files that were used, by a hash of their numbers. */
+static __always_inline u64 file_key(u64 ino, u32 dev)
+{
+	return ino ^ (u64)dev << 40 ^ dev;
+}
+
+/* Files that were used, by file_key(). */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
@@ -57,9 +62,8 @@ struct {
  * True when a file is used for the first time in a while: user space is woken
  * then, to look at the descriptor while the program still has it.
  */
-static __always_inline bool is_new_file(u64 ino, u32 dev)
+static __always_inline bool is_new_file(u64 key)
 {
-	u64 key = ino ^ (u64)dev << 40 ^ dev;
 	u8 yes = 1;
 
 	if (bpf_map_lookup_elem(&files_seen, &key))

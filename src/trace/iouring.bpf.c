@@ -295,6 +295,6 @@ int BPF_PROG(complete, void *ring_ctx, void *req)
 		r.flags |= URING_FILE;
 	}
 	s->key = 0;
-	store(&r, f && is_new_file(r.ino, r.dev));
+	store(&r, f && is_new_file(file_key(r.ino, r.dev)));
 	return 0;
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "trace/shared.h"
+
 struct rings {
 	struct ring_buffer *rb;
 	int (*fn)(void *arg, const void *record, size_t size);

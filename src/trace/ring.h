@@ -5,8 +5,6 @@
 
 #include "lib/types.h"
 
-#define CPUS_PER_RING 8
-
 struct rings;
 
 /* How many rings this machine has. */

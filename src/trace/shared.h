@@ -19,7 +19,8 @@ enum counter {
 	N_COUNTERS
 };
 
-#define MAX_CPUS 1024 /* a power of two; above it, CPUs share counters, which are atomic */
+#define CPUS_PER_RING 8	   /* a constant: a division by it is a shift */
+#define MAX_CPUS      1024 /* a power of two; above it, CPUs share counters, which are atomic */
 
 /* Of one CPU, on cache lines of its own. */
 struct counters {
@@ -39,11 +40,10 @@ struct task_name {
 
 /* Read-only data of every tracer, set before load. */
 struct trace_config {
-	u64 wake_bytes;	   /* wake the reader when this much waits in a ring */
-	u64 cgroup;	   /* id of the cgroup to keep, with what is below it; 0 = all */
-	u32 cgroup_level;  /* its depth below the root */
-	u32 cpus_per_ring; /* at least 1 */
-	u32 self;	   /* the tracer's own thread group, which some tracers leave out */
+	u64 wake_bytes;	  /* wake the reader when this much waits in a ring */
+	u64 cgroup;	  /* id of the cgroup to keep, with what is below it; 0 = all */
+	u32 cgroup_level; /* its depth below the root */
+	u32 self;	  /* the tracer's own thread group, which some tracers leave out */
 	u8 filter_pid;
 	u8 filter_comm;
 	u8 can_cast;	  /* the kernel has bpf_rdonly_cast ... */

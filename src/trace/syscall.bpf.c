@@ -23,10 +23,10 @@ enum { UNDECIDED, WANTED, UNWANTED };
 
 struct task_state {
 	u64 enter_ns;
-	u64 told_ns; /* when its name was looked at */
-	u64 ino;     /* of the file that a close ends */
-	u64 last_ino; /* of the call before */
-	u32 dev, last_dev;
+	u64 told_ns;  /* when its name was looked at */
+	u64 ino;      /* of the file that a close ends */
+	u64 files[4]; /* that it used lately, so that most calls ask no map */
+	u32 dev;
 	u8 decision;
 	u8 in_call;
 	u16 pad;
@@ -283,6 +283,16 @@ static __always_inline void set_file(struct ev_syscall *r, const volatile struct
 	set_offset(r, shape, regs, f);
 }
 
+static __always_inline bool is_new_to(struct task_state *s, u64 ino, u32 dev)
+{
+	u64 key = file_key(ino, dev), *lately = &s->files[(ino ^ ino >> 2 ^ dev) & 3];
+
+	if (*lately == key)
+		return false;
+	*lately = key;
+	return is_new_file(key);
+}
+
 SEC("tp_btf/sys_exit")
 int BPF_PROG(leave, struct pt_regs *regs, long ret)
 {
@@ -323,11 +333,8 @@ int BPF_PROG(leave, struct pt_regs *regs, long ret)
 	}
 	if (shape->flags & CALL_OPENS)
 		tell_opened(&r, (const char *)argument(regs, shape->fd ? 2 : 1));
-	if (r.flags & SYSCALL_FILE && (r.ino != s->last_ino || r.dev != s->last_dev)) {
-		s->last_ino = r.ino;
-		s->last_dev = r.dev;
-		is_new = is_new_file(r.ino, r.dev);
-	}
+	if (r.flags & SYSCALL_FILE)
+		is_new = is_new_to(s, r.ino, r.dev);
 	count(put_flagged(&r, sizeof(r), is_new) ? N_STORED : N_RING_FULL);
 	return 0;
 }

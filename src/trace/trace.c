@@ -71,7 +71,6 @@ void facility_off(struct facility *f, const char *why)
 static void configure(struct trace_config *cfg, const struct trace_options *o, const struct probe *p)
 {
 	cfg->wake_bytes = ring_size(o->ring_bytes) / 4;
-	cfg->cpus_per_ring = CPUS_PER_RING;
 	cfg->can_cast = probe_has_builtin_func(p, "bpf_rdonly_cast");
 	cfg->can_cast_nvme = cfg->can_cast && probe_has_builtin_tracepoint(p, "nvme_setup_cmd");
 	cfg->filter_pid = o->n_pids || o->follow;
