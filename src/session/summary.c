@@ -62,12 +62,10 @@ static void requests(struct buf *b, const struct recorder_totals *t)
 static void account(struct buf *b, const struct recorder_totals *t, u8 w, bool named)
 {
 	const struct ev_loss *e = &t->loss[w];
-	/* What of it is neither stored nor lost had not ended. */
-	u64 in_flight = e->seen - MIN(e->seen, e->stored + e->filtered + e->ring_full + e->map_full);
 
 	buf_printf(b, "  %s%sseen %llu = stored %llu + in flight %llu + filtered %llu + lost %llu\n",
-		   named ? event_witness_name(w) : "", named ? ": " : "", ULL(e->seen), ULL(e->stored), ULL(in_flight),
-		   ULL(e->filtered), ULL(e->ring_full + e->map_full));
+		   named ? event_witness_name(w) : "", named ? ": " : "", ULL(e->seen), ULL(e->stored),
+		   ULL(t->in_flight_of[w]), ULL(e->filtered), ULL(e->ring_full + e->map_full));
 }
 
 void summary_text(struct buf *b, const struct recorder_totals *t, const char *path, u64 file_bytes)

@@ -150,12 +150,14 @@ int recorder_event(void *arg, const void *record, size_t size)
 	case EV_NVME:
 	case EV_NVME_KV:
 		add_command(&r->totals, record);
+		r->totals.in_flight_of[EV_WITNESS_NVME] += r->ending;
 		break;
 	case EV_SYSCALL:
 		add_call(&r->totals, record);
 		break;
 	case EV_URING:
 		add_request(&r->totals, record);
+		r->totals.in_flight_of[EV_WITNESS_URING] += r->ending;
 		break;
 	case EV_TASK:
 	case EV_DISK:
@@ -226,6 +228,8 @@ static void finish(struct recorder *r)
 	ret = trace_drain(r->trace);
 	if (ret && !r->error)
 		r->error = ret;
+	/* After the drain nothing but snapshots comes. */
+	r->ending = true;
 	left = trace_in_flight(r->trace, 0, recorder_event, r);
 	if (left < 0 && !r->error)
 		r->error = (int)left;

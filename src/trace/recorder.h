@@ -17,9 +17,10 @@
 
 /* What went by, for the summary and the footer. */
 struct recorder_totals {
-	u64 count[EV_KINDS]; /* records by kind; commands without snapshots */
-	u64 snapshots;	     /* in-flight records, of ticks and of the end */
-	u64 in_flight;	     /* commands not completed when the recording ended */
+	u64 count[EV_KINDS];		/* records by kind; commands without snapshots */
+	u64 snapshots;			/* in-flight records, of ticks and of the end */
+	u64 in_flight_of[EV_WITNESSES]; /* the same by tracer */
+	u64 in_flight;			/* commands not completed when the recording ended */
 	u64 passthrough, refused, failed, reissued;
 	u64 read_bytes, write_bytes;
 	u64 reads, writes, others;
@@ -44,6 +45,7 @@ struct recorder {
 	int (*watch)(void *arg, const void *record);
 	void (*tick)(void *arg);
 	void *watch_arg;
+	bool ending; /* snapshots are of what never completed */
 	int error;
 };
 
