@@ -9,7 +9,7 @@ B=${1:-build}
 kvio=$B/kvio
 rounds=${KVIO_BENCH_ROUNDS:-5}
 [ "$(id -u)" = 0 ] || { echo 'tracers: skipped: tracing needs root'; exit 0; }
-dir=$(mktemp -d "$PWD/$B/tracers.XXXXXX") || exit 1
+dir=$(mktemp -d "$B/tracers.XXXXXX") && dir=$(realpath "$dir") || exit 1
 trap 'rm -rf "$dir"' EXIT
 "$kvio" record syscall -q -o "$dir/x.kvt" -- true 2>"$dir/err" || { echo "tracers: skipped: $(head -n 1 "$dir/err")"; exit 0; }
 
