@@ -51,6 +51,7 @@ static const struct alias {
 	{ "kvio_validate", "validate", NULL },
 	{ "nvme_uring_cmd_monitor", "record", "uring-cmd" },
 	{ "nvme_uring_cmd_smoke", "smoke", NULL },
+	{ "syscall_monitor", "record", "syscall" },
 };
 
 const struct cmd *command_find(const char *name)

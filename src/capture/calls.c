@@ -2,48 +2,62 @@
 #include "capture/calls.h"
 
 #include <string.h>
+#include <sys/syscall.h>
+
+/* Calls that newer architectures do not have. */
+#ifdef SYS_open
+#define OLD(nr) (nr)
+#else
+#define OLD(nr) (-1)
+#endif
 
 /* clang-format off */
 static const struct {
 	const char *name;
 	enum call_class class;
+	int number;
 } calls[N_CALLS] = {
-	[CALL_NONE] = { "other", CALL_IS_OTHER },
-	[CALL_READ] = { "read", CALL_IS_READ },
-	[CALL_WRITE] = { "write", CALL_IS_WRITE },
-	[CALL_PREAD64] = { "pread64", CALL_IS_READ },
-	[CALL_PWRITE64] = { "pwrite64", CALL_IS_WRITE },
-	[CALL_READV] = { "readv", CALL_IS_READ },
-	[CALL_WRITEV] = { "writev", CALL_IS_WRITE },
-	[CALL_PREADV] = { "preadv", CALL_IS_READ },
-	[CALL_PWRITEV] = { "pwritev", CALL_IS_WRITE },
-	[CALL_PREADV2] = { "preadv2", CALL_IS_READ },
-	[CALL_PWRITEV2] = { "pwritev2", CALL_IS_WRITE },
-	[CALL_OPEN] = { "open", CALL_IS_OTHER },
-	[CALL_CREAT] = { "creat", CALL_IS_OTHER },
-	[CALL_OPENAT] = { "openat", CALL_IS_OTHER },
-	[CALL_OPENAT2] = { "openat2", CALL_IS_OTHER },
-	[CALL_CLOSE] = { "close", CALL_IS_OTHER },
-	[CALL_DUP] = { "dup", CALL_IS_OTHER },
-	[CALL_DUP2] = { "dup2", CALL_IS_OTHER },
-	[CALL_DUP3] = { "dup3", CALL_IS_OTHER },
-	[CALL_LSEEK] = { "lseek", CALL_IS_OTHER },
-	[CALL_FSYNC] = { "fsync", CALL_IS_OTHER },
-	[CALL_FDATASYNC] = { "fdatasync", CALL_IS_OTHER },
-	[CALL_SYNC_FILE_RANGE] = { "sync_file_range", CALL_IS_OTHER },
-	[CALL_FALLOCATE] = { "fallocate", CALL_IS_OTHER },
-	[CALL_MMAP] = { "mmap", CALL_IS_OTHER },
-	[CALL_MUNMAP] = { "munmap", CALL_IS_OTHER },
-	[CALL_MSYNC] = { "msync", CALL_IS_OTHER },
-	[CALL_COPY_FILE_RANGE] = { "copy_file_range", CALL_IS_COPY },
-	[CALL_SENDFILE] = { "sendfile", CALL_IS_COPY },
-	[CALL_IO_URING_ENTER] = { "io_uring_enter", CALL_IS_OTHER },
+	[CALL_NONE] = { "other", CALL_IS_OTHER, -1 },
+	[CALL_READ] = { "read", CALL_IS_READ, SYS_read },
+	[CALL_WRITE] = { "write", CALL_IS_WRITE, SYS_write },
+	[CALL_PREAD64] = { "pread64", CALL_IS_READ, SYS_pread64 },
+	[CALL_PWRITE64] = { "pwrite64", CALL_IS_WRITE, SYS_pwrite64 },
+	[CALL_READV] = { "readv", CALL_IS_READ, SYS_readv },
+	[CALL_WRITEV] = { "writev", CALL_IS_WRITE, SYS_writev },
+	[CALL_PREADV] = { "preadv", CALL_IS_READ, SYS_preadv },
+	[CALL_PWRITEV] = { "pwritev", CALL_IS_WRITE, SYS_pwritev },
+	[CALL_PREADV2] = { "preadv2", CALL_IS_READ, SYS_preadv2 },
+	[CALL_PWRITEV2] = { "pwritev2", CALL_IS_WRITE, SYS_pwritev2 },
+	[CALL_OPEN] = { "open", CALL_IS_OTHER, OLD(SYS_open) },
+	[CALL_CREAT] = { "creat", CALL_IS_OTHER, OLD(SYS_creat) },
+	[CALL_OPENAT] = { "openat", CALL_IS_OTHER, SYS_openat },
+	[CALL_OPENAT2] = { "openat2", CALL_IS_OTHER, SYS_openat2 },
+	[CALL_CLOSE] = { "close", CALL_IS_OTHER, SYS_close },
+	[CALL_DUP] = { "dup", CALL_IS_OTHER, SYS_dup },
+	[CALL_DUP2] = { "dup2", CALL_IS_OTHER, OLD(SYS_dup2) },
+	[CALL_DUP3] = { "dup3", CALL_IS_OTHER, SYS_dup3 },
+	[CALL_LSEEK] = { "lseek", CALL_IS_OTHER, SYS_lseek },
+	[CALL_FSYNC] = { "fsync", CALL_IS_OTHER, SYS_fsync },
+	[CALL_FDATASYNC] = { "fdatasync", CALL_IS_OTHER, SYS_fdatasync },
+	[CALL_SYNC_FILE_RANGE] = { "sync_file_range", CALL_IS_OTHER, SYS_sync_file_range },
+	[CALL_FALLOCATE] = { "fallocate", CALL_IS_OTHER, SYS_fallocate },
+	[CALL_MMAP] = { "mmap", CALL_IS_OTHER, SYS_mmap },
+	[CALL_MUNMAP] = { "munmap", CALL_IS_OTHER, SYS_munmap },
+	[CALL_MSYNC] = { "msync", CALL_IS_OTHER, SYS_msync },
+	[CALL_COPY_FILE_RANGE] = { "copy_file_range", CALL_IS_COPY, SYS_copy_file_range },
+	[CALL_SENDFILE] = { "sendfile", CALL_IS_COPY, SYS_sendfile },
+	[CALL_IO_URING_ENTER] = { "io_uring_enter", CALL_IS_OTHER, SYS_io_uring_enter },
 };
 /* clang-format on */
 
 const char *call_name(u16 call)
 {
 	return calls[call < N_CALLS ? call : CALL_NONE].name;
+}
+
+int call_number(u16 call)
+{
+	return calls[call < N_CALLS ? call : CALL_NONE].number;
 }
 
 u16 call_find(const char *name, size_t n)

@@ -15,6 +15,8 @@ enum call_class {
 
 /* Its name as in the kernel's table, "other" when it is not known. */
 const char *call_name(u16 call);
+/* Its number on this architecture, -1 when it has none. */
+int call_number(u16 call);
 /* The call of that name, CALL_NONE when there is none. */
 u16 call_find(const char *name, size_t n);
 enum call_class call_class(u16 call);

@@ -233,7 +233,7 @@ struct ev_uring {
 	u32 ring; /* tells rings apart: a hash of their address */
 	s32 fd;	  /* descriptor, or index with IOSQE_FIXED_FILE; -1 = none */
 	u32 cqe_flags;
-	u32 sub; /* of a passthrough command: its NVMe opcode */
+	u32 sub; /* of a passthrough command its NVMe opcode, of a vector the number of its elements */
 };
 
 /*

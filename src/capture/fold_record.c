@@ -201,7 +201,7 @@ bool fold_uring(const struct members *m, union event *e)
 		.ring = (u32)members_u64(m, "ring"),
 		.fd = (s32)member_s64(m, "fd"),
 		.cqe_flags = (u32)members_u64(m, "cqe_flags"),
-		.sub = (u32)members_u64(m, "nvme_opcode"),
+		.sub = (u32)members_u64(m, members_find(m, "iovcnt") ? "iovcnt" : "nvme_opcode"),
 	};
 	return e->uring.ts_ns != 0;
 }

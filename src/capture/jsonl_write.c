@@ -252,6 +252,8 @@ static char *put_uring(char *p, const struct ev_uring *e, const struct known_tas
 		p = LIT(p, ",\"at_position\":true");
 	if (uring_is_passthrough(e->opcode))
 		p = NUM(p, "nvme_opcode", e->sub);
+	else if (uring_is_vector(e->opcode) && e->sub)
+		p = NUM(p, "iovcnt", e->sub);
 	p = NUM(p, "ring", e->ring);
 	if (e->sqe_flags)
 		p = NUM(p, "sqe_flags", e->sqe_flags);
@@ -388,7 +390,7 @@ static bool uring_is_told(const struct ev_uring *e)
 	bool cmd = uring_is_passthrough(e->opcode);
 
 	return (e->flags & URING_OFFSET || cmd || !e->offset) && !(e->flags & URING_OFFSET && cmd) &&
-	       (cmd || !e->sub) && (e->flags & URING_FILE || (!e->dev && !e->ino));
+	       (cmd || uring_is_vector(e->opcode) || !e->sub) && (e->flags & URING_FILE || (!e->dev && !e->ino));
 }
 
 static bool call_is_told(const struct ev_syscall *c)

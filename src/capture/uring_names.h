@@ -14,5 +14,10 @@ static inline bool uring_is_passthrough(u8 opcode)
 {
 	return opcode == 46;
 }
+/* True when the data is in several places, whose number the record has. */
+static inline bool uring_is_vector(u8 opcode)
+{
+	return opcode == 1 || opcode == 2 || opcode == 60 || opcode == 61;
+}
 
 #endif

@@ -10,6 +10,8 @@
 
 #include "capture/jsonl_write.h"
 #include "capture/kvt.h"
+#include "capture/monitor.h"
+#include "capture/older_uring.h"
 #include "capture/record.h"
 #include "lib/buf.h"
 #include "lib/str.h"
@@ -22,6 +24,9 @@ struct cap_writer {
 	struct kvt_writer *kvt; /* one of the two */
 	struct zout *text;
 	struct buf line;
+	struct monitor *monitor; /* NULL but for its document */
+	enum cap_format format;
+	struct older_uring older;
 	int error;
 };
 
@@ -78,20 +83,25 @@ static int hand_on(struct cap_writer *w)
 	return w->error;
 }
 
-int cap_create(struct cap_writer **out, const char *path, enum cap_format format, const json_t *meta)
+static int create(struct cap_writer **out, const char *path, enum cap_format format, const json_t *meta,
+		  struct monitor *monitor)
 {
 	struct cap_writer *w = calloc(1, sizeof(*w));
 	int fd, ret;
 
 	if (!w)
 		return -ENOMEM;
+	w->format = format;
+	w->monitor = monitor;
 	fd = strcmp(path, "-") ? cap_create_file(path) : STDOUT_FILENO;
 	ret = fd < 0 ? fd : 0;
 	if (!ret && format == CAP_KVT)
 		ret = kvt_writer_open(&w->kvt, fd, meta);
 	else if (!ret)
 		ret = zout_open_live(&w->text, fd, path);
-	if (!ret && w->text)
+	if (!ret && monitor)
+		monitor_head(monitor, &w->line);
+	else if (!ret && w->text && format != CAP_OLDER_URING)
 		ret = put_doc(w, meta);
 	if (ret) {
 		if (w->text)
@@ -104,11 +114,36 @@ int cap_create(struct cap_writer **out, const char *path, enum cap_format format
 	return 0;
 }
 
+int cap_create(struct cap_writer **out, const char *path, enum cap_format format, const json_t *meta)
+{
+	return create(out, path, format, meta, NULL);
+}
+
+int cap_create_monitor(struct cap_writer **out, const char *path, struct monitor *m)
+{
+	return create(out, path, CAP_JSONL, NULL, m);
+}
+
+static void put_text(struct cap_writer *w, const void *record, struct names *names)
+{
+	u8 kind = *(const u8 *)record;
+
+	if (w->monitor) {
+		if (kind == EV_SYSCALL && !w->error)
+			w->error = monitor_call(w->monitor, &w->line, record, names);
+	} else if (w->format == CAP_OLDER_URING) {
+		if (kind == EV_URING && !w->error)
+			w->error = older_uring_lines(&w->older, &w->line, record, names);
+	} else {
+		jsonl_event(&w->line, record, names);
+	}
+}
+
 int cap_write(struct cap_writer *w, const void *record, size_t size, struct names *names)
 {
 	if (w->kvt)
 		return kvt_write(w->kvt, record, size, event_time(record));
-	jsonl_event(&w->line, record, names);
+	put_text(w, record, names);
 	return w->line.n >= TEXT_BYTES ? hand_on(w) : w->error;
 }
 
@@ -134,7 +169,24 @@ static void put_drops(struct cap_writer *w, const json_t *footer)
 			     json_integer_value(json_object_get(footer, "map_full")) +
 			     json_integer_value(json_object_get(footer, "hook_missed"));
 
-	buf_printf(&w->line, "{\"event_type\":\"drops\",\"dropped\":%lld}\n", (long long)dropped);
+	buf_printf(&w->line, "{%s\"dropped\":%lld}\n", w->format == CAP_OLDER_URING ? "" : "\"event_type\":\"drops\",",
+		   (long long)dropped);
+}
+
+/* 0 or -ENOMEM. */
+static int put_footer(struct cap_writer *w, const json_t *footer)
+{
+	int ret = 0;
+
+	if (w->monitor) {
+		monitor_end(w->monitor, &w->line, footer);
+		return 0;
+	}
+	if (w->format != CAP_OLDER_URING)
+		ret = put_doc(w, footer);
+	if (!ret)
+		put_drops(w, footer);
+	return ret;
 }
 
 int cap_close(struct cap_writer *w, const json_t *footer)
@@ -146,14 +198,13 @@ int cap_close(struct cap_writer *w, const json_t *footer)
 	} else {
 		ret = w->error;
 		if (!ret && footer)
-			ret = put_doc(w, footer);
-		if (!ret && footer)
-			put_drops(w, footer);
+			ret = put_footer(w, footer);
 		if (!ret)
 			ret = hand_on(w);
 		closed = zout_close(w->text);
 		ret = ret ? ret : closed;
 	}
+	older_uring_free(&w->older);
 	buf_free(&w->line);
 	free(w);
 	return ret;

@@ -8,9 +8,16 @@
 #include "capture/event.h"
 #include "capture/names.h"
 
-enum cap_format { CAP_UNKNOWN, CAP_KVT, CAP_JSONL };
+enum cap_format {
+	CAP_UNKNOWN,
+	CAP_KVT,
+	CAP_JSONL,
+	/* Never by a name, only when asked for: what older tools read. */
+	CAP_OLDER_URING, /* intent and completion lines of io_uring requests, no others */
+};
 
 struct cap_writer;
+struct monitor;
 
 /* By suffix: .kvt; .jsonl, .json or .ndjson, also with .gz or .zst behind; "-" is JSONL. */
 enum cap_format cap_format_of(const char *path);
@@ -23,6 +30,8 @@ int cap_create_file(const char *path);
  * (borrowed).  0 or -errno; then nothing was created or what was there is cut.
  */
 int cap_create(struct cap_writer **out, const char *path, enum cap_format format, const json_t *meta);
+/* The same of the document of an older tool; the monitor is borrowed until the end. */
+int cap_create_monitor(struct cap_writer **out, const char *path, struct monitor *m);
 /* One record as of event.h.  The first error is kept and returned ever after. */
 int cap_write(struct cap_writer *w, const void *record, size_t size, struct names *names);
 /* Hands all that is buffered to the kernel: what is lost by a kill is what came since. */

@@ -13,6 +13,7 @@
 #include "lib/str.h"
 
 #if KVIO_BPF
+#include "capture/monitor.h"
 #include "lib/clock.h"
 #include "lib/human.h"
 #include "model/live.h"
@@ -29,7 +30,24 @@ static struct {
 	bool kv, no_entry, no_cq_overflow, quiesced, json, top;
 	u32 witnesses; /* of the operands */
 	bool passthrough;
-} o = { .ring_bytes = 16 << 20 };
+	/* Of an older name. */
+	const char *document, *label;
+	u64 max_events;
+	bool detailed, no_detailed, no_prompt;
+} o = { .ring_bytes = 16 << 20, .max_events = 1000000 };
+
+/* Of syscall_monitor; the others take none of them. */
+static const struct opt older[] = {
+	OPT_GROUP("Options of syscall_monitor"),
+	OPT_STR(0, "json-out", &o.document, "FILE", "write its JSON document to FILE (- is standard output)"),
+	OPT_U64(0, "max-events", &o.max_events, "N",
+		"single calls in the document (1000 to 10000000, default 1000000); the sums have all"),
+	OPT_FLAG(0, "detailed", &o.detailed, "single calls and sums (the default)"),
+	OPT_FLAG(0, "no-detailed", &o.no_detailed, "sums only"),
+	OPT_STR(0, "label", &o.label, "NAME", "a name for the workload, in the document"),
+	OPT_FLAG(0, "no-prompt", &o.no_prompt, "accepted: nothing is ever asked"),
+	OPT_END,
+};
 
 static const struct opt opts[] = {
 	OPT_GROUP("Output"),
@@ -122,6 +140,30 @@ static void parse_probes(int argc, char **argv)
 		die_usage("--min-size is above --max-size");
 }
 
+/* syscall_monitor: its document, or a capture when -o asks for one.  NULL: neither. */
+static struct monitor *open_monitor(const char **path)
+{
+	struct monitor_options m = { .detailed = !o.no_detailed && o.document,
+				     .max_events = o.max_events,
+				     .label = o.label };
+
+	if (!opt_is_older() || o.witnesses != TRACE_SYSCALL) {
+		if (o.document || o.label || o.detailed || o.no_detailed)
+			die_usage("--json-out, --label and --detailed are options of syscall_monitor");
+		return NULL;
+	}
+	if (o.document && (o.output || o.jsonl))
+		die_usage("--json-out and --output name two outputs");
+	if (o.detailed && o.no_detailed)
+		die_usage("--detailed and --no-detailed exclude each other");
+	if (o.max_events < 1000 || o.max_events > 10000000)
+		die_usage("--max-events: 1000 to 10000000");
+	if (o.output || o.jsonl)
+		return NULL;
+	*path = o.document ? o.document : "/dev/null";
+	return monitor_new(&m);
+}
+
 static const char *output_path(enum cap_format *format)
 {
 	const char *path = o.output;
@@ -129,7 +171,7 @@ static const char *output_path(enum cap_format *format)
 	if (o.output && o.jsonl)
 		die_usage("--output and --jsonl name two outputs");
 	if (o.jsonl) {
-		*format = CAP_JSONL;
+		*format = opt_is_older() && o.witnesses == TRACE_URING ? CAP_OLDER_URING : CAP_JSONL;
 		return o.jsonl;
 	}
 	if (!path)
@@ -142,6 +184,8 @@ static const char *output_path(enum cap_format *format)
 		die_usage("--top is drawn where the capture goes: give -o FILE");
 	if (o.json && !strcmp(path, "-"))
 		die_usage("--json prints the summary where the capture goes: give -o FILE");
+	if (opt_is_older() && o.witnesses == TRACE_URING && *format == CAP_JSONL)
+		*format = CAP_OLDER_URING;
 	return path;
 }
 
@@ -250,8 +294,24 @@ static void print_summary(const struct session *s, const struct recorder_totals 
 		     ULL(sum.filtered));
 }
 
+/* What syscall_monitor prints, where the document does not go. */
+static void print_monitor(const struct monitor *m)
+{
+	struct buf b = {};
+
+	if (monitor_left_out(m))
+		warn("%llu calls are in the sums only: more than --max-events %llu", ULL(monitor_left_out(m)),
+		     ULL(o.max_events));
+	if (verbosity < 0 || (o.document && !strcmp(o.document, "-")))
+		return;
+	monitor_text(m, &b);
+	fwrite(b.p, 1, b.n, stdout);
+	buf_free(&b);
+}
+
 /* From a loaded tracer to a finished file.  Returns the exit status. */
-static int record(struct session *s, struct recorder *r, const char *path, enum cap_format format, char **command)
+static int record(struct session *s, struct recorder *r, const char *path, enum cap_format format,
+		  struct monitor *monitor, char **command)
 {
 	struct child child = {}, *c = command[0] ? &child : NULL;
 	enum recorder_end end;
@@ -262,9 +322,13 @@ static int record(struct session *s, struct recorder *r, const char *path, enum 
 	char span[32];
 	struct stat st;
 
-	meta = session_meta(s, kvio_version, command);
-	ret = cap_create(&r->writer, path, format, meta);
-	json_decref(meta);
+	if (monitor) {
+		ret = cap_create_monitor(&r->writer, path, monitor);
+	} else {
+		meta = session_meta(s, kvio_version, command);
+		ret = cap_create(&r->writer, path, format, meta);
+		json_decref(meta);
+	}
 	if (ret) {
 		err(ret, "cannot write %s", path);
 		return EXIT_FAILED;
@@ -326,6 +390,8 @@ static int record(struct session *s, struct recorder *r, const char *path, enum 
 	if (o.json && summary_print_json(&r->totals, end, path, stdout))
 		return EXIT_FAILED;
 	print_summary(s, &r->totals, path, file_bytes);
+	if (monitor)
+		print_monitor(monitor);
 	tell_cost(r->trace);
 	if (end == END_CHILD)
 		return child_exit_code(status);
@@ -342,14 +408,19 @@ static int run(int argc, char **argv)
 {
 	struct session s = { .lba_conflict = tell_lba_conflict };
 	struct recorder r = {};
-	enum cap_format format;
+	enum cap_format format = CAP_UNKNOWN;
+	struct monitor *monitor;
 	const char *path;
 	char **command, why[512];
 	int ret;
 
 	opt_parse(&cmd_record, &argc, argv, &command);
 	parse_probes(argc, argv);
-	path = output_path(&format);
+	monitor = open_monitor(&path);
+	if (!monitor)
+		path = output_path(&format);
+	else if (!command[0] && !o.duration_ns)
+		o.duration_ns = 10 * NSEC_PER_SEC;
 	if (o.ring_bytes > 1u << 30)
 		die_usage("--ring: at most 1G");
 	ret = session_open(&s,
@@ -384,9 +455,10 @@ static int run(int argc, char **argv)
 		session_names(&s, &r.names);
 		r.trace = s.trace;
 		r.duration_ns = o.duration_ns;
-		ret = record(&s, &r, path, format, command);
+		ret = record(&s, &r, path, format, monitor, command);
 	}
 	session_close(&s);
+	monitor_free(monitor);
 	names_free(&r.names);
 	return ret;
 }
@@ -420,5 +492,6 @@ const struct cmd cmd_record = {
 		    "    look at the commands as they come",
 	.words = words,
 	.opts = opts,
+	.older = older,
 	.run = run,
 };

@@ -30,6 +30,11 @@ void opt_set_older(void)
 	older_name = true;
 }
 
+bool opt_is_older(void)
+{
+	return older_name;
+}
+
 bool opt_color(FILE *f)
 {
 	return !no_color && !getenv("NO_COLOR") && isatty(fileno(f));

@@ -77,6 +77,7 @@ void opt_parse(const struct cmd *cmd, int *argc, char **argv, char ***rest);
 
 /* The program was called by an older name: cmd.older stands before cmd.opts. */
 void opt_set_older(void);
+bool opt_is_older(void);
 
 /* False when --no-color was given, NO_COLOR is set or the stream is no terminal. */
 bool opt_color(FILE *f);

@@ -250,6 +250,10 @@ void sql_uring_column(struct sql *s, sqlite3_context *ctx, u32 row, int column)
 	case SQL_URING_size_partial:
 		put_flag(ctx, e, URING_PARTIAL);
 		break;
+	case SQL_URING_iovcnt:
+		if (uring_is_vector(e->opcode) && e->sub)
+			sqlite3_result_int64(ctx, e->sub);
+		break;
 	default:
 		put_uring_file(ctx, m, r, column);
 	}

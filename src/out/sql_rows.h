@@ -58,7 +58,7 @@ void sql_call_column(struct sql *s, sqlite3_context *ctx, u32 row, int column);
 	X(arm, " TEXT") X(ts_ns, " INTEGER") X(lat_ns, " INTEGER") X(op, " TEXT") X(user_data, "") X(pid, " INTEGER") \
 	X(tid, " INTEGER") X(comm, " TEXT") X(ring, " INTEGER") X(fd, " INTEGER") X(path, " TEXT") X(offset, "") X(slba, "") \
 	X(size, "") X(res, " INTEGER") X(error, " TEXT") X(sqe_flags, " INTEGER") X(sqpoll, " INTEGER") \
-	X(punted, " INTEGER") X(unfinished, " INTEGER") X(size_partial, " INTEGER") X(dev, " INTEGER") X(ino, "")
+	X(punted, " INTEGER") X(unfinished, " INTEGER") X(size_partial, " INTEGER") X(iovcnt, " INTEGER") X(dev, " INTEGER") X(ino, "")
 #define SQL_URING_ID(name, type)   SQL_URING_##name,
 #define SQL_URING_DECL(name, type) ", " #name type
 enum { SQL_URING_id, SQL_URING_COLUMNS(SQL_URING_ID) };

@@ -131,6 +131,7 @@ static __noinline int set_rw(struct ev_uring *r, void *req)
 	}
 	if (!is_vector(r->opcode))
 		return 0;
+	r->sub = (u32)r->size;
 	vector_sum(&v, peek(struct io_rw, req, addr), r->size);
 	r->size = v.bytes;
 	if (v.partial)

@@ -25,6 +25,21 @@ usage "at most 1G" uring-cmd --ring 2G
 usage "cannot tell a capture format" uring-cmd -o "$dir/a.txt"
 usage "two outputs" uring-cmd -o "$dir/a.kvt" --jsonl "$dir/a.jsonl"
 usage "give -o FILE" uring-cmd --json
+usage "unknown option '--json-out'" syscall --json-out "$dir/a.json"
+
+older() { # PATTERN NAME ARGUMENTS...
+	pattern=$1
+	shift
+	name=$1
+	shift
+	out=$("${KVIO%/*}/$name" "$@" 2>&1 >"$dir/stdout")
+	is "$? $(wc -c <"$dir/stdout")" "2 0" "$name $*: exit 2, nothing on stdout"
+	like "$out" "$pattern" "$name $*: says why"
+}
+older 'options of syscall_monitor' iouring_monitor --label x
+older '1000 to 10000000' syscall_monitor --max-events 5
+older 'exclude each other' syscall_monitor --detailed --no-detailed
+older 'two outputs' syscall_monitor --json-out "$dir/a.json" -o "$dir/a.kvt"
 
 # A kernel that cannot be traced: one line, no file, exit 1.
 if [ -e /sys/module/nvme_core ] && [ "$(id -u)" = 0 ]; then

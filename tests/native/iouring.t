@@ -80,9 +80,27 @@ is "$(sql hang "select op, unfinished, lat_ns is null, res is null from uring wh
 is "$(of hang in_flight) $(jq '.seen == .stored + .in_flight + .filtered' "$dir/hang.json")" '1 true' \
 	'... counted as in flight, and it adds up'
 
+# --- by the older name: an intent and a completion a request
+"$B/iouring_monitor" -q --jsonl "$dir/older.jsonl" -- "$B/tests/requests" "$dir" all
+is $? 0 'iouring_monitor: runs the program'
+older() { # FILTER
+	jq -rc "$1" "$dir/older.jsonl" | paste -sd' '
+}
+is "$(older 'select(.event_type == "intent" and .user_data == 101) | "\(.op_name) \(.ddir) \(.offset) \(.requested_bytes) \(.requested_bytes_valid) \(.iovcnt)"')" \
+	'READV read 16 16384 true 1024' '... 1024 elements, exact'
+is "$(jq -rs '[.[] | select(.event_type == "completion")] as $c | [.[] | select(.event_type == "intent") | .req] | unique | length ==
+	length and ($c | all(.latency_ns >= 0 and .ts > 0)) and ([$c[].req] | unique | length) == ($c | length)' "$dir/older.jsonl")" true \
+	'... each intent once, each completion once'
+is "$(jq -rs '[.[] | select(.event_type == "completion") | .req] - [.[] | select(.event_type == "intent") | .req] | length' "$dir/older.jsonl")" 0 \
+	'... no completion without its intent'
+is "$(older 'select(.event_type == "completion" and .user_data == 107) | "\(.op_name) \(.cqe_res)"')" 'READ -9' '... results'
+is "$(tail -n 1 "$dir/older.jsonl")" '{"dropped":0}' '... and what was lost'
+"$B/iouring_monitor" -q --dur 3 --jsonl "$dir/older.jsonl" -- "$B/tests/requests" "$dir" hang 2>/dev/null
+is "$(older 'select(.user_data == 300) | "\(.event_type) \(.op_name)"')" 'intent OTHER' '... a request that hangs has its intent, once'
+
 # --- through JSONL and back
 "$KVIO" cat -q "$dir/kinds.kvt" -o "$dir/kinds.jsonl" && "$KVIO" cat -q "$dir/kinds.jsonl" -o "$dir/back.kvt"
-q='select op, ts_ns, lat_ns, user_data, pid, tid, comm, ring, fd, path, offset, slba, size, res, sqe_flags, unfinished, dev, ino from uring order by ts_ns, user_data'
+q='select op, ts_ns, lat_ns, iovcnt, user_data, pid, tid, comm, ring, fd, path, offset, slba, size, res, sqe_flags, unfinished, dev, ino from uring order by ts_ns, user_data'
 is "$(sql back "$q" | md5sum)" "$(sql kinds "$q" | md5sum)" 'the same from JSONL and back'
 is "$("$KVIO" sql --csv "$dir/kinds.jsonl" "$q" 2>/dev/null | tail -n +2 | tr -d '\r' | paste -sd' ' | md5sum)" \
 	"$(sql kinds "$q" | md5sum)" 'the same from JSONL itself'

@@ -131,6 +131,33 @@ wait $pid
 is "$(sql term "select count(*) from syscall where name = 'read' and path = '/dev/zero'") $(of term ring_full)" '20011 0' \
 	'SIGTERM with 40,022 records in the ring: none is lost'
 
+# --- by the older name: its document, each call once
+mkdir "$dir/m"
+"$B/syscall_monitor" -q --no-prompt --json-out "$dir/m.json" --label 'a "label"' -- sh -c "exec '$calls' '$dir/m'" >"$dir/m.txt" 2>&1
+is "$? $(cat "$dir/m.txt")" '0 ' 'syscall_monitor: asks nothing, runs the program'
+m() { # FILTER
+	jq -r "$1" "$dir/m.json"
+}
+is "$(m '.aggregated_stats.all_syscalls[] | select(.syscall_name == "openat2" or .syscall_name == "fsync" or .syscall_name == "munmap" or
+	.syscall_name == "fdatasync") | "\(.syscall_name) \(.count) \(.total_size)"' | sort | paste -sd' ')" \
+	"fdatasync 1 0 fsync 1 0 munmap $(m '[.raw_events[] | select(.syscall_name == "munmap")] | length') 0 openat2 1 0" \
+	'... a call that moves nothing is counted once, and has no bytes'
+is "$(m '.aggregated_stats.all_syscalls[] | select(.syscall_name == "preadv" or .syscall_name == "lseek") | .total_size' | sort -n | paste -sd' ')" \
+	'0 16384' '... vectors count by what they moved, lseek moves nothing'
+is "$(m '.summary.total_io_bytes')" "$(m '[.raw_events[] | select(.io_direction != "NONE" and .ret > 0) | .ret] | add')" '... the total has all of them'
+is "$(m '.summary.most_active_process')" calls '... a process has the name of the program that it became'
+is "$(m '.raw_events[] | select(.syscall_name == "openat2") | "\(.open_flags_str) \(.ret > 2) \(.error_code) \(.filename | test("/m/second$"))"')" \
+	'O_RDWR|O_CREAT|O_EXCL true 0 true' '... all flags of an open, its file'
+is "$(m '[.raw_events[] | select(.io_direction == "VREAD" and .syscall_name == "preadv") | .size] | add')" 16384 '... directions'
+is "$(m '.metadata | "\(.total_events == .stored) \(.seen == .stored + .filtered) \(.workload_label) \(.raw_events_left_out)"') $(m '.raw_events | length')" \
+	"true true a \"label\" 0 $(m .metadata.total_events)" '... the account is in it'
+is "$(stat -c %a "$dir/m.json")" 600 '... the document is private'
+"$B/syscall_monitor" --max-events 1000 --json-out "$dir/m.json" -- dd if=/dev/zero of=/dev/null bs=512 count=5003 >"$dir/m.txt" 2>"$dir/err"
+is "$(m '.raw_events | length') $(m '.metadata.raw_events_left_out + 1000 == .metadata.total_events')" '1000 true' '--max-events: what is left out is counted'
+is "$(m '.aggregated_stats.all_syscalls[] | select(.syscall_name == "write") | .total_size >= 5003 * 512')" true '... the sums have all'
+like "$(cat "$dir/err")" 'are in the sums only' '... and it is said'
+like "$(cat "$dir/m.txt")" '^read +50[0-9][0-9] ' '... tables for people'
+
 # --- filters
 cat /etc/hostname /etc/passwd >/dev/null
 rec comm --comm tail -- sh -c 'cat /etc/passwd | tail -n 1 >/dev/null'
