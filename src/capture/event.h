@@ -34,7 +34,7 @@ enum ev_nvme_flags {
 	NVME_IN_FLIGHT = 1 << 2,   /* a snapshot: not completed; lat_ns is its age then */
 	NVME_REFUSED = 1 << 3,	   /* failed before the device; status is a negated errno */
 	NVME_ADMIN = 1 << 4,	   /* admin queue: no disk, no LBA */
-	NVME_ENTRY = 1 << 5,	   /* the entry probe saw it: wait_ns and attempts are measured */
+	NVME_ENTRY = 1 << 5,	   /* it was seen before it reached the driver: wait_ns is measured */
 	NVME_VEC = 1 << 6,	   /* vectored passthrough (NVME_URING_CMD_IO_VEC) */
 };
 
@@ -51,7 +51,7 @@ struct ev_nvme {
 	u64 user_data; /* of the SQE, passthrough only */
 	u64 slba;      /* cdw10 | cdw11 << 32 as the command has it; an LBA for the opcodes that have one */
 	u32 bytes;     /* measured: data length of the request */
-	u32 wait_ns;   /* from the entry of the first attempt to ts_ns, saturated */
+	u32 wait_ns;   /* to ts_ns, from the entry of the first attempt or the making of the first bio; saturated */
 	u32 dev;       /* device number of the disk, kernel encoding (major << 20 | minor), 0 for admin */
 	u32 nsid;
 	u32 tid; /* submitting thread, not the worker of a re-issue; see struct ev_task */

@@ -21,7 +21,7 @@ static u8 command_flags(const struct jsonl_cmd *c, const struct known_disk *d)
 
 	if (c->has & HAS_USER_DATA)
 		flags |= NVME_PASSTHROUGH;
-	if (event_multipath(c->multipath, c->has & HAS_WAIT, d))
+	if (event_multipath(c->multipath, (c->has & HAS_WAIT) && (c->has & HAS_USER_DATA), d))
 		flags |= NVME_MULTIPATH;
 	if (c->in_flight)
 		flags |= NVME_IN_FLIGHT;

@@ -416,7 +416,8 @@ static bool command_is_told(const struct ev_nvme *c, const struct known_disk *d)
 	bool io = c->kind == EV_NVME && !(c->flags & NVME_ADMIN), older = event_disk_is_older(d);
 	bool multipath = (c->flags & NVME_MULTIPATH) || (d && d->multipath);
 
-	if (event_multipath(multipath, c->flags & NVME_ENTRY, d) != !!(c->flags & NVME_MULTIPATH))
+	if (event_multipath(multipath, (c->flags & NVME_ENTRY) && (c->flags & NVME_PASSTHROUGH), d) !=
+	    !!(c->flags & NVME_MULTIPATH))
 		return false;
 	if ((c->flags & 1 << 7) || (!(c->flags & NVME_ENTRY) && c->wait_ns) ||
 	    (!(c->flags & NVME_PASSTHROUGH) && (c->user_data || (c->flags & NVME_VEC))) ||

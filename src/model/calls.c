@@ -71,13 +71,17 @@ int sort_calls(struct model *m)
 	return ret;
 }
 
-void cut_calls(struct model *m, bool (*stays)(const void *arg, const struct call_row *c), const void *arg)
+void cut_calls(struct model *m, bool (*stays)(const void *arg, const struct call_row *c), const void *arg, u32 *to)
 {
 	u32 i, n = 0;
 
-	for (i = 0; i < m->call.n; i++)
-		if (stays(arg, &m->call.row[i]))
+	for (i = 0; i < m->call.n; i++) {
+		bool stay = stays(arg, &m->call.row[i]);
+
+		to[i] = stay ? n : NONE;
+		if (stay)
 			m->call.row[n++] = m->call.row[i];
+	}
 	m->cut.calls += m->call.n - n;
 	m->call.n = n;
 }

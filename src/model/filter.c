@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/cause.h"
 #include "model/join.h"
 
 /* ---- reading options ---- */
@@ -305,6 +306,7 @@ static int cut_tables(const struct cut *c)
 			if (m->cmd.op[i] != NONE)
 				m->cmd.op[i] = op.to[m->cmd.op[i]];
 		cut_parts(&m->part, &cmd, &op);
+		cause_permute(&m->cause, cmd.order, cmd.n);
 		ret = cmd_permute(&m->cmd, cmd.order, cmd.n);
 	}
 	if (!ret)
@@ -369,6 +371,25 @@ static bool request_stays(const void *arg, const struct uring_row *r)
 	return !c->f->has_pid || (r->task != NONE && m->task[r->task].pid == c->f->pid);
 }
 
+/* Calls and requests, and what commands know of them. */
+static int cut_witnesses(const struct cut *c)
+{
+	struct model *m = c->m;
+	u32 n_requests = m->uring.n;
+	u32 *call_to = malloc((m->call.n + 1ul) * sizeof(*call_to));
+	u32 *uring_to = malloc((m->uring.n + 1ul) * sizeof(*uring_to));
+	int ret = call_to && uring_to ? 0 : -ENOMEM;
+
+	if (!ret) {
+		cut_calls(m, call_stays, c, call_to);
+		cut_uring(m, request_stays, c, uring_to);
+		cause_renumber(m, call_to, n_requests, uring_to);
+	}
+	free(call_to);
+	free(uring_to);
+	return ret;
+}
+
 /* Of which command it was is not known. */
 static void cut_losses(const struct cut *c)
 {
@@ -403,10 +424,10 @@ static int cut_once(struct model *m, const struct filter *f)
 		ret = cut_tables(&c);
 	if (!ret)
 		ret = order_commands(m);
+	if (!ret)
+		ret = cut_witnesses(&c);
 	if (!ret) {
 		cut_overflows(&c);
-		cut_calls(m, call_stays, &c);
-		cut_uring(m, request_stays, &c);
 		cut_losses(&c);
 		count_headers(m);
 		m->cut.window |= f->has_window;

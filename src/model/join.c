@@ -6,6 +6,7 @@
 
 #include "lib/hash.h"
 #include "lib/pages.h"
+#include "model/cause.h"
 #include "model/join.h"
 
 /* ---- asking ---- */
@@ -258,5 +259,5 @@ int model_join(struct model *m, const struct join_options *o)
 		return ret;
 	choose_lba(m, o);
 	mark_headers(m, o);
-	return 0;
+	return cause_find(m);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/pages.h"
+#include "model/cause.h"
 #include "model/tables.h"
 
 void model_init(struct model *m)
@@ -65,6 +66,7 @@ void model_free(struct model *m)
 	free(m->overflow);
 	free(m->call.row);
 	free(m->uring.row);
+	cause_free(&m->cause);
 	free(m->loss);
 	free(m->anchor);
 	model_init(m);

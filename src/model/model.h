@@ -143,6 +143,15 @@ struct uring_table {
 	struct uring_row *row;
 };
 
+/* What caused each command; see model/cause.h. */
+struct cause_table {
+	bool on;    /* sought: there are commands, and calls or requests */
+	u8 *how;    /* of each command: enum cause_how */
+	u32 *call;  /* rows of call_table and uring_table, or NONE: not joined, or cut */
+	u32 *uring;
+	u32 *enter; /* of each request: the io_uring_enter that submitted it, or NONE */
+};
+
 struct device {
 	u32 name; /* nvme0n1; "" when unknown */
 	u32 dev;  /* kernel device number of the block disk, 0 unknown */
@@ -260,6 +269,7 @@ struct model {
 	struct part_table part;
 	struct call_table call;
 	struct uring_table uring;
+	struct cause_table cause;
 	u32 n_order;
 	u32 *cmd_order; /* the commands of one operation are consecutive here, in time order; see part_table */
 	struct device *device;

@@ -176,13 +176,13 @@ int sort_by_key(u32 n, const u64 *key, before_fn before, const void *arg, u32 **
 /* calls.c.  0 or -ENOMEM. */
 int add_call(struct model *m, const struct ev_syscall *e, u32 path);
 int sort_calls(struct model *m);
-/* Takes out the calls that do not stay. */
-void cut_calls(struct model *m, bool (*stays)(const void *arg, const struct call_row *c), const void *arg);
+/* Takes out the calls that do not stay; to[] is the new row of each, NONE when it is gone. */
+void cut_calls(struct model *m, bool (*stays)(const void *arg, const struct call_row *c), const void *arg, u32 *to);
 
 /* uring.c.  0 or -ENOMEM. */
 int add_uring(struct model *m, const struct ev_uring *e, u32 path);
 int sort_uring(struct model *m);
-void cut_uring(struct model *m, bool (*stays)(const void *arg, const struct uring_row *r), const void *arg);
+void cut_uring(struct model *m, bool (*stays)(const void *arg, const struct uring_row *r), const void *arg, u32 *to);
 
 /* order.c, pair.c, reissue.c: steps of model_finish().  0 or -ENOMEM. */
 int sort_commands(struct model *m);

@@ -86,13 +86,17 @@ int sort_uring(struct model *m)
 	return ret;
 }
 
-void cut_uring(struct model *m, bool (*stays)(const void *arg, const struct uring_row *r), const void *arg)
+void cut_uring(struct model *m, bool (*stays)(const void *arg, const struct uring_row *r), const void *arg, u32 *to)
 {
 	u32 i, n = 0;
 
-	for (i = 0; i < m->uring.n; i++)
-		if (stays(arg, &m->uring.row[i]))
+	for (i = 0; i < m->uring.n; i++) {
+		bool stay = stays(arg, &m->uring.row[i]);
+
+		to[i] = stay ? n : NONE;
+		if (stay)
 			m->uring.row[n++] = m->uring.row[i];
+	}
 	m->cut.requests += m->uring.n - n;
 	m->uring.n = n;
 }

@@ -6,19 +6,14 @@
 #include "capture/uring_names.h"
 #include "out/sql_rows.h"
 
-static u32 calls_of(const struct model *m)
-{
-	return m->call.n;
-}
-
 u32 sql_call_rows(struct sql *s)
 {
-	return sql_sum(s, calls_of);
+	return sql_sum(s, sql_calls_of);
 }
 
 s64 sql_call_key(struct sql *s, u32 row, int column)
 {
-	u32 i = row, arm = sql_find_arm(s, calls_of, &i);
+	u32 i = row, arm = sql_find_arm(s, sql_calls_of, &i);
 
 	if (column != SQL_CALL_ts_ns)
 		return row;
@@ -62,7 +57,7 @@ static void put_place(sqlite3_context *ctx, const struct ev_syscall *e, int colu
 
 void sql_call_column(struct sql *s, sqlite3_context *ctx, u32 row, int column)
 {
-	u32 i = row, arm = sql_find_arm(s, calls_of, &i);
+	u32 i = row, arm = sql_find_arm(s, sql_calls_of, &i);
 	const struct model *m = s->arm[arm].m;
 	const struct call_row *c = &m->call.row[i];
 	const struct ev_syscall *e = &c->ev;
@@ -131,19 +126,14 @@ void sql_call_column(struct sql *s, sqlite3_context *ctx, u32 row, int column)
 
 /* ---- io_uring ---- */
 
-static u32 requests_of(const struct model *m)
-{
-	return m->uring.n;
-}
-
 u32 sql_uring_rows(struct sql *s)
 {
-	return sql_sum(s, requests_of);
+	return sql_sum(s, sql_requests_of);
 }
 
 s64 sql_uring_key(struct sql *s, u32 row, int column)
 {
-	u32 i = row, arm = sql_find_arm(s, requests_of, &i);
+	u32 i = row, arm = sql_find_arm(s, sql_requests_of, &i);
 
 	if (column != SQL_URING_ts_ns)
 		return row;
@@ -183,7 +173,7 @@ static void put_uring_file(sqlite3_context *ctx, const struct model *m, const st
 
 void sql_uring_column(struct sql *s, sqlite3_context *ctx, u32 row, int column)
 {
-	u32 i = row, arm = sql_find_arm(s, requests_of, &i);
+	u32 i = row, arm = sql_find_arm(s, sql_requests_of, &i);
 	const struct model *m = s->arm[arm].m;
 	const struct uring_row *r = &m->uring.row[i];
 	const struct ev_uring *e = &r->ev;
@@ -253,6 +243,10 @@ void sql_uring_column(struct sql *s, sqlite3_context *ctx, u32 row, int column)
 	case SQL_URING_iovcnt:
 		if (uring_is_vector(e->opcode) && e->sub)
 			sqlite3_result_int64(ctx, e->sub);
+		break;
+	case SQL_URING_call_id:
+		if (m->cause.enter)
+			sql_put_row(s, ctx, arm, sql_calls_of, m->cause.enter[i]);
 		break;
 	default:
 		put_uring_file(ctx, m, r, column);

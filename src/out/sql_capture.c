@@ -29,6 +29,12 @@ u32 sql_sum(const struct sql *s, u32 (*rows)(const struct model *))
 	return sql_base(s, s->n_arms, rows);
 }
 
+void sql_put_row(const struct sql *s, sqlite3_context *ctx, u32 arm, u32 (*rows)(const struct model *), u32 row)
+{
+	if (row != NONE)
+		sqlite3_result_int64(ctx, (s64)sql_base(s, arm, rows) + row);
+}
+
 void sql_put_word(sqlite3_context *ctx, const char *word)
 {
 	sqlite3_result_text(ctx, word, -1, SQLITE_STATIC);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The table of commands. */
+#include "model/cause.h"
 #include "model/measure.h"
 #include "out/sql_rows.h"
 
@@ -133,6 +134,20 @@ static void put_known(sqlite3_context *ctx, u64 v)
 		sql_put_u64(ctx, v);
 }
 
+static void put_cause(const struct sql *s, sqlite3_context *ctx, u32 arm, u32 i, int column)
+{
+	const struct cause_table *t = &s->arm[arm].m->cause;
+
+	if (!t->on)
+		return;
+	if (column == SQL_CMD_call_id)
+		sql_put_row(s, ctx, arm, sql_calls_of, t->call[i]);
+	else if (column == SQL_CMD_uring_id)
+		sql_put_row(s, ctx, arm, sql_requests_of, t->uring[i]);
+	else if (cause_name(t->how[i]))
+		sql_put_word(ctx, cause_name(t->how[i]));
+}
+
 void sql_cmd_column(struct sql *s, sqlite3_context *ctx, u32 row, int column)
 {
 	u32 i = row, arm = sql_find_arm(s, sql_cmds_of, &i);
@@ -210,6 +225,11 @@ void sql_cmd_column(struct sql *s, sqlite3_context *ctx, u32 row, int column)
 		op = sql_op_id(s, arm, t->op[i]);
 		if (op >= 0)
 			sqlite3_result_int64(ctx, op);
+		break;
+	case SQL_CMD_cause:
+	case SQL_CMD_call_id:
+	case SQL_CMD_uring_id:
+		put_cause(s, ctx, arm, i, column);
 		break;
 	default:
 		put_place(m, ctx, i, column);

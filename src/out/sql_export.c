@@ -16,6 +16,8 @@ static const char *const indexes[] = {
 	"CREATE INDEX out.counter_track_id ON counter(track_id)",
 	"CREATE INDEX out.cmd_op ON cmd(op_id)",
 	"CREATE INDEX out.cmd_ts ON cmd(ts_ns)",
+	"CREATE INDEX out.cmd_call ON cmd(call_id)",
+	"CREATE INDEX out.cmd_uring ON cmd(uring_id)",
 };
 
 static int exec(struct sql *s, char *sql)

@@ -23,6 +23,17 @@ static inline u32 sql_devices_of(const struct model *m)
 	return m->n_devices;
 }
 
+static inline u32 sql_calls_of(const struct model *m)
+{
+	return m->call.n;
+}
+static inline u32 sql_requests_of(const struct model *m)
+{
+	return m->uring.n;
+}
+/* The id of a row of that table, or nothing for NONE. */
+void sql_put_row(const struct sql *s, sqlite3_context *ctx, u32 arm, u32 (*rows)(const struct model *), u32 row);
+
 /* sql_cmd.c.  Columns without a type hold what may be text above 2^63. */
 /* clang-format off */
 #define SQL_CMD_COLUMNS(X) \
@@ -32,7 +43,8 @@ static inline u32 sql_devices_of(const struct model *m)
 	X(trace_id, "") X(user_data, "") X(state, " TEXT") X(status, " INTEGER") X(status_kind, " TEXT") \
 	X(attempts, " INTEGER") X(wait_ns, " INTEGER") X(role, " TEXT") X(header, " INTEGER") X(split, " INTEGER") \
 	X(passthrough, " INTEGER") X(multipath, " INTEGER") X(admin, " INTEGER") X(vec, " INTEGER") \
-	X(hwq, " INTEGER") X(cid, " INTEGER") X(key, " TEXT") X(flags, " INTEGER") X(op_id, " INTEGER")
+	X(hwq, " INTEGER") X(cid, " INTEGER") X(key, " TEXT") X(flags, " INTEGER") X(op_id, " INTEGER") \
+	X(cause, " TEXT") X(call_id, " INTEGER") X(uring_id, " INTEGER")
 #define SQL_CMD_ID(name, type)   SQL_CMD_##name,
 #define SQL_CMD_DECL(name, type) ", " #name type
 enum { SQL_CMD_id, SQL_CMD_COLUMNS(SQL_CMD_ID) SQL_N_CMD };
@@ -58,7 +70,8 @@ void sql_call_column(struct sql *s, sqlite3_context *ctx, u32 row, int column);
 	X(arm, " TEXT") X(ts_ns, " INTEGER") X(lat_ns, " INTEGER") X(op, " TEXT") X(user_data, "") X(pid, " INTEGER") \
 	X(tid, " INTEGER") X(comm, " TEXT") X(ring, " INTEGER") X(fd, " INTEGER") X(path, " TEXT") X(offset, "") X(slba, "") \
 	X(size, "") X(res, " INTEGER") X(error, " TEXT") X(sqe_flags, " INTEGER") X(sqpoll, " INTEGER") \
-	X(punted, " INTEGER") X(unfinished, " INTEGER") X(size_partial, " INTEGER") X(iovcnt, " INTEGER") X(dev, " INTEGER") X(ino, "")
+	X(punted, " INTEGER") X(unfinished, " INTEGER") X(size_partial, " INTEGER") X(iovcnt, " INTEGER") X(dev, " INTEGER") X(ino, "") \
+	X(call_id, " INTEGER")
 #define SQL_URING_ID(name, type)   SQL_URING_##name,
 #define SQL_URING_DECL(name, type) ", " #name type
 enum { SQL_URING_id, SQL_URING_COLUMNS(SQL_URING_ID) };

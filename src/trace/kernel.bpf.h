@@ -134,6 +134,7 @@ struct blk_mq_hw_ctx {
 struct request {
 	struct request_queue *q;
 	struct blk_mq_hw_ctx *mq_hctx;
+	u32 cmd_flags;
 	u32 __data_len;
 	struct bio *bio;
 	void *end_io;

@@ -41,11 +41,13 @@ struct {
 } entries SEC(".maps");
 
 /*
- * Who made a block request that a kernel worker may send later: the first bio
- * of it -> thread.  Of flushes, which merge, the last one on each disk counts.
+ * Who made a block request, which a kernel worker may send later, and when:
+ * the first bio of it -> thread.  Of flushes, which merge, the last one on
+ * each disk counts.
  */
 struct origin {
 	u32 tid, pid;
+	u64 ns;
 };
 
 struct {
@@ -239,7 +241,7 @@ static __always_inline bool same_command(struct ev_nvme_kv *was, const struct ev
 	return false;
 }
 
-#define PF_KTHREAD    0x00200000
+#define REQ_OP_DRV_IN 34 /* and above: commands of drivers */
 #define REQ_PREFLUSH  (1ull << bpf_core_enum_value(enum req_flag_bits, __REQ_PREFLUSH))
 /* The key of the flushes of a disk: no bio has such an address. */
 #define flush_key(gd) ((u64)(gd)->major << 20 | (gd)->first_minor)
@@ -252,9 +254,13 @@ static __always_inline int note_origin(struct bio *bio)
 	u64 key = (u64)bio;
 
 	who_is_current(&w);
-	if (!task_wanted(&w))
+	if (!task_wanted(&w)) {
+		/* Its memory may have served a bio that was wanted. */
+		bpf_map_delete_elem(&origins, &key);
 		return 0;
-	tell_task(&w, bpf_ktime_get_ns());
+	}
+	o.ns = bpf_ktime_get_ns();
+	tell_task(&w, o.ns);
 	o.tid = w.tid;
 	o.pid = w.pid;
 	bpf_map_update_elem(&origins, &key, &o, BPF_ANY);
@@ -279,20 +285,25 @@ int BPF_PROG(bio_split, struct bio *bio)
 	return note_origin(bio);
 }
 
-/* The submitter of a block request, also when a worker thread of the block layer sends it. */
-static __always_inline void who_made(struct who *w, struct request *req, struct gendisk *gd)
+/* The submitter of a block request, also when another thread or a worker of the block layer sends it, and since when. */
+static __always_inline void who_made(struct who *w, struct ev_nvme *c, struct request *req, struct gendisk *gd)
 {
 	struct bio *bio = req->bio;
 	u64 key = (u64)bio;
 	struct origin *o;
 
 	who_is_current(w);
-	if (!nvme.origins || !(bpf_get_current_task_btf()->flags & PF_KTHREAD))
+	/* What an ioctl asks for has a bio that no one queued. */
+	if (!nvme.origins || (u8)req->cmd_flags >= REQ_OP_DRV_IN)
 		return;
 	if (!bio && gd)
 		key = flush_key(gd);
 	o = bpf_map_lookup_elem(&origins, &key);
 	if (!o)
+		return;
+	c->flags |= NVME_ENTRY;
+	c->wait_ns = c->ts_ns - o->ns < 0xffffffff ? c->ts_ns - o->ns : 0xffffffff;
+	if (w->tid == o->tid)
 		return;
 	w->tid = o->tid;
 	w->pid = o->pid;
@@ -339,7 +350,7 @@ int BPF_PROG(setup_cmd, struct request *req, struct nvme_command *cmd)
 	} else if (nvme.passthrough_only) {
 		goto filtered;
 	} else {
-		who_made(&w, req, gd);
+		who_made(&w, &r.cmd, req, gd);
 	}
 	r.cmd.tid = w.tid;
 
