@@ -499,7 +499,7 @@ static void header_goes_last(void **state)
 /* ---- crashes ---- */
 
 /* Stores, deletes and checkpoints until it is killed: two commands a system call, so that it is so in between. */
-static void __attribute__((noreturn)) churn(u64 seed, bool header_last)
+static void __attribute__((noreturn)) churn(u64 seed, bool header_last, int progress)
 {
 	struct batch_sums *sums = calloc(1, sizeof(*sums));
 	struct io_queue *q = open_queue(IO_URING, 2);
@@ -529,6 +529,8 @@ static void __attribute__((noreturn)) churn(u64 seed, bool header_last)
 		}
 		if (!(dice >> 40 & 3) && store_checkpoint(&s, q, sums))
 			_exit(5);
+		if (write(progress, "", 1) != 1)
+			_exit(6);
 	}
 }
 
@@ -540,20 +542,29 @@ static void nothing_torn_is_returned(void **state)
 
 	(void)state;
 	for (round = 0; round < 60; round++) {
-		struct timespec t = { 0, (long)(hash_u64(round + 77) % 12000000) };
+		/* So far it gets, however slow the machine is, and then somewhere into the next step. */
+		u64 steps = 1 + hash_u64(round + 77) % 60;
+		struct timespec t = { 0, (long)(hash_u64(round + 78) % 300000) };
 		struct io_queue *q;
 		struct store_recovery r;
 		struct store s;
-		int status;
-		pid_t pid = fork();
+		int status, ends[2];
+		char c;
+		pid_t pid;
 
+		assert_int_equal(pipe(ends), 0);
+		pid = fork();
 		assert_true(pid >= 0);
 		if (!pid)
-			churn(round + 1, round % 2);
+			churn(round + 1, round % 2, ends[1]);
+		close(ends[1]);
+		while (steps--)
+			assert_int_equal(read(ends[0], &c, 1), 1);
 		nanosleep(&t, NULL);
 		assert_int_equal(kill(pid, SIGKILL), 0);
 		assert_int_equal(waitpid(pid, &status, 0), pid);
 		assert_true(WIFSIGNALED(status));
+		close(ends[0]);
 
 		q = open_queue(IO_URING, 16);
 		open_store(&s, true);
