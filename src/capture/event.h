@@ -80,10 +80,11 @@ struct ev_task {
 	u8 kind;
 	u8 pad[3];
 	u32 tid;
-	u32 pid; /* thread group */
-	u32 pad2;
+	u32 pid;    /* thread group, as all numbers here that of the first pid namespace */
+	u32 ns_pid; /* the same in its own pid namespace, when that is another one; else 0 */
 	u64 ts_ns;
 	char comm[16];
+	u64 cgroup; /* id in the unified hierarchy, 0 = not known; its path is that of EV_DEV_CGROUP */
 };
 
 /* Sent before the first event of a disk: what the driver knows of the namespace. */
@@ -241,6 +242,8 @@ struct ev_uring {
  * the call that failed has SYSCALL_FILE with these numbers.
  */
 #define EV_DEV_NO_FILE 0xffffffffu
+/* The device of the path of a cgroup below the mount of the hierarchy: its ino is the id. */
+#define EV_DEV_CGROUP  0xfffffffeu
 
 enum ev_path_flags {
 	PATH_LAST = 1 << 0,	/* the last piece */
@@ -266,7 +269,7 @@ _Static_assert(sizeof(struct ev_path) == 64, "no padding");
 _Static_assert(sizeof(struct ev_nvme) == 64, "the hot record is one cache line");
 _Static_assert(sizeof(struct ev_nvme_kv) == 80, "no padding");
 _Static_assert(sizeof(struct ev_cq_overflow) == 32, "no padding");
-_Static_assert(sizeof(struct ev_task) == 40, "no padding");
+_Static_assert(sizeof(struct ev_task) == 48, "no padding");
 _Static_assert(sizeof(struct ev_disk) == 48, "no padding");
 _Static_assert(sizeof(struct ev_clock) == 24, "no padding");
 _Static_assert(sizeof(struct ev_loss) == 64, "no padding");

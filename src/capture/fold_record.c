@@ -95,7 +95,9 @@ static bool set_task(const struct members *m, union event *e)
 		.kind = EV_TASK,
 		.tid = (u32)members_u64(m, "tid"),
 		.pid = (u32)members_u64(m, "pid"),
+		.ns_pid = (u32)members_u64(m, "ns_pid"),
 		.ts_ns = members_u64(m, "ts"),
+		.cgroup = members_u64(m, "cgroup"),
 	};
 	return set_name(m, "comm", e->task.comm, sizeof(e->task.comm));
 }

@@ -278,9 +278,9 @@ static void put_path_of(struct buf *b, const union event *e, struct names *names
 	const struct known_file *f = NULL;
 
 	if (e->kind == EV_SYSCALL && (e->syscall.flags & SYSCALL_FILE))
-		f = names_file(names, e->syscall.dev, e->syscall.ino);
+		f = names_file_at(names, e->syscall.dev, e->syscall.ino, e->syscall.ts_ns);
 	else if (e->kind == EV_URING && (e->uring.flags & URING_FILE))
-		f = names_file(names, e->uring.dev, e->uring.ino);
+		f = names_file_at(names, e->uring.dev, e->uring.ino, e->uring.ts_ns);
 
 	if (!f)
 		return;
@@ -336,12 +336,38 @@ static bool has_completion(const struct ev_nvme *c)
 	return event_is_command(c) && !(c->flags & NVME_IN_FLIGHT);
 }
 
+/* A name with all that stands in its array, but for zeros at the end. */
+static void put_bytes(struct buf *b, const char *key, const char *name, size_t n)
+{
+	while (n && !name[n - 1])
+		n--;
+	buf_str(b, key);
+	buf_json(b, name, n);
+}
+
+static void put_task(struct buf *b, const struct ev_task *e)
+{
+	buf_printf(b, "{\"event_type\":\"task\",\"tid\":%u,\"pid\":%u,\"ts\":%llu", e->tid, e->pid,
+		   (unsigned long long)e->ts_ns);
+	put_bytes(b, ",\"comm\":", e->comm, sizeof(e->comm));
+	if (e->ns_pid)
+		buf_printf(b, ",\"ns_pid\":%u", e->ns_pid);
+	if (e->cgroup)
+		buf_printf(b, ",\"cgroup\":%llu", ULL(e->cgroup));
+}
+
 void jsonl_event(struct buf *b, const void *record, struct names *names)
 {
 	char *p, *start;
 
 	if (!buf_room(b, 2 * LINE_BYTES))
 		return;
+	/* All but the numbers of a container is in the lines of its events. */
+	if (*(const u8 *)record == EV_TASK && ((const struct ev_task *)record)->ns_pid) {
+		put_task(b, record);
+		buf_lit(b, "}\n");
+		return;
+	}
 	start = b->p + b->n;
 	p = put_event(start, record, names);
 	if (*(const u8 *)record >= EV_SYSCALL) {
@@ -361,22 +387,6 @@ void jsonl_event(struct buf *b, const void *record, struct names *names)
 }
 
 /* ---- without loss ---- */
-
-/* A name with all that stands in its array, but for zeros at the end. */
-static void put_bytes(struct buf *b, const char *key, const char *name, size_t n)
-{
-	while (n && !name[n - 1])
-		n--;
-	buf_str(b, key);
-	buf_json(b, name, n);
-}
-
-static void put_task(struct buf *b, const struct ev_task *e)
-{
-	buf_printf(b, "{\"event_type\":\"task\",\"tid\":%u,\"pid\":%u,\"ts\":%llu", e->tid, e->pid,
-		   (unsigned long long)e->ts_ns);
-	put_bytes(b, ",\"comm\":", e->comm, sizeof(e->comm));
-}
 
 static void put_disk(struct buf *b, const struct ev_disk *e)
 {
@@ -449,7 +459,7 @@ static bool is_told(const union event *e, size_t size, struct names *names)
 	case EV_CQ_OVERFLOW:
 		return zero(e->overflow.pad, sizeof(e->overflow.pad)) && !e->overflow.pad2;
 	case EV_TASK:
-		return zero(e->task.pad, sizeof(e->task.pad)) && !e->task.pad2;
+		return zero(e->task.pad, sizeof(e->task.pad));
 	case EV_CLOCK:
 		return zero(e->clock.pad, sizeof(e->clock.pad));
 	case EV_LOSS:

@@ -12,8 +12,8 @@
 
 /*
  * Appends the line(s) of one record: a completed command gives an nvme_cmd and
- * an nvme_cmp, a snapshot only the first; EV_PATH gives a "path"; EV_TASK and EV_DISK give none, they
- * must have been given to `names` before.
+ * an nvme_cmp, a snapshot only the first; EV_PATH gives a "path"; EV_DISK gives none, EV_TASK one
+ * ("task") of a thread in a pid namespace of its own; both must have been given to `names` before.
  */
 void jsonl_event(struct buf *b, const void *record, struct names *names);
 

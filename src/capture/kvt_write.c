@@ -177,9 +177,10 @@ static int flush_block(struct kvt_writer *w, u32 at)
 /* A block, behind the names that it needs. */
 static int flush_behind_names(struct kvt_writer *w, u32 at)
 {
+	/* A task needs the path of its cgroup. */
+	flush_block(w, EV_PATH);
 	flush_block(w, EV_TASK);
 	flush_block(w, EV_DISK);
-	flush_block(w, EV_PATH);
 	return flush_block(w, at);
 }
 

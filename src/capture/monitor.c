@@ -248,7 +248,7 @@ int monitor_call(struct monitor *m, struct buf *b, const struct ev_syscall *c, s
 		return 0;
 	}
 	buf_str(b, m->n_raw++ ? ",\n" : "\n");
-	put_call(b, c, t, c->flags & SYSCALL_FILE ? names_file(names, c->dev, c->ino) : NULL);
+	put_call(b, c, t, c->flags & SYSCALL_FILE ? names_file_at(names, c->dev, c->ino, c->ts_ns) : NULL);
 	return b->failed ? -ENOMEM : 0;
 }
 

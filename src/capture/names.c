@@ -134,28 +134,65 @@ static u64 file_key(u32 dev, u64 ino)
 	return hash_u64(ino ^ (u64)dev << 40 ^ dev);
 }
 
+static struct known_file *append_file(struct names *n, const struct ev_path *e, u32 older)
+{
+	struct known_file *f = append((void **)&n->file, &n->n_files, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->dev = e->dev;
+	f->ino = e->ino;
+	f->ts_ns = e->ts_ns;
+	f->older = older;
+	return f;
+}
+
+/*
+ * The path that a piece belongs to: those of a file are a list, the latest in
+ * front.  *f NULL: none, or it is not learnt.  0 or -ENOMEM.
+ */
+static int find_path(struct names *n, const struct ev_path *e, struct known_file **f)
+{
+	u32 *newest, at, steps = 0;
+	bool is_new;
+
+	*f = NULL;
+	newest = map64_put(&n->file_at, file_key(e->dev, e->ino), &is_new);
+	if (!newest)
+		return -ENOMEM;
+	if (!is_new && (n->file[*newest].dev != e->dev || n->file[*newest].ino != e->ino))
+		return 0;
+	if (is_new || (!e->piece && e->ts_ns > n->file[*newest].ts_ns)) {
+		*f = append_file(n, e, is_new ? 0 : *newest + 1);
+		n->last_file = *newest = n->n_files - 1;
+		return *f ? 0 : -ENOMEM;
+	}
+	at = *newest;
+	while (n->file[at].ts_ns > e->ts_ns && n->file[at].older && n->file[n->file[at].older - 1].ts_ns >= e->ts_ns) {
+		if (++steps == MAX_LENGTH)
+			return 0;
+		at = n->file[at].older - 1;
+	}
+	if (n->file[at].ts_ns == e->ts_ns) {
+		*f = &n->file[at];
+	} else if (!e->piece) {
+		*f = append_file(n, e, n->file[at].older);
+		n->file[at].older = n->n_files;
+		return *f ? 0 : -ENOMEM;
+	}
+	return 0;
+}
+
 static int learn_path(struct names *n, const struct ev_path *e)
 {
-	u64 key = file_key(e->dev, e->ino);
 	struct known_file *f;
-	bool is_new;
-	u32 *at;
+	int ret;
 
 	if (n->n_files == MAX_NAMES || e->n > sizeof(e->text))
 		return 0;
-	at = map64_put(&n->file_at, key, &is_new);
-	if (!at)
-		return -ENOMEM;
-	if (is_new) {
-		if (!append((void **)&n->file, &n->n_files, sizeof(*f)))
-			return -ENOMEM;
-		*at = n->n_files - 1;
-		n->file[*at].dev = e->dev;
-		n->file[*at].ino = e->ino;
-	}
-	f = &n->file[*at];
-	if (f->dev != e->dev || f->ino != e->ino)
-		return 0;
+	ret = find_path(n, e, &f);
+	if (ret || !f)
+		return ret;
 	if (!e->piece) {
 		buf_reset(&f->path);
 		f->whole = true;
@@ -163,16 +200,16 @@ static int learn_path(struct names *n, const struct ev_path *e)
 	/* A piece of text is 40 bytes but for the last one. */
 	if (f->path.n != e->piece * sizeof(e->text))
 		f->whole = false;
-	f->ts_ns = e->ts_ns;
 	f->as_given = e->flags & PATH_AS_GIVEN;
 	buf_add(&f->path, e->text, e->n);
 	return f->path.failed ? -ENOMEM : 0;
 }
 
-const struct known_file *names_file(struct names *n, u32 dev, u64 ino)
+const struct known_file *names_file_at(struct names *n, u32 dev, u64 ino, u64 ts_ns)
 {
 	const struct known_file *f = n->last_file < n->n_files ? &n->file[n->last_file] : NULL;
 	const u32 *i;
+	u32 steps;
 
 	if (!f || f->ino != ino || f->dev != dev) {
 		i = map64_get(&n->file_at, file_key(dev, ino));
@@ -181,6 +218,8 @@ const struct known_file *names_file(struct names *n, u32 dev, u64 ino)
 			return NULL;
 		n->last_file = *i;
 	}
+	for (steps = 0; f->ts_ns > ts_ns && f->older && steps < MAX_LENGTH; steps++)
+		f = &n->file[f->older - 1];
 	return f->whole && f->path.n ? f : NULL;
 }
 

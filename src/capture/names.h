@@ -36,6 +36,7 @@ struct names {
 		struct buf path; /* what is known of it by now */
 		bool as_given;	 /* may be relative: the file was gone when it was looked at */
 		bool whole;	 /* no piece is missing */
+		u32 older;	 /* index + 1 of the path before, 0 = none */
 	} * file;
 	struct map64 file_at;
 	u32 n_files, last_file;
@@ -49,16 +50,16 @@ struct names {
 };
 
 /*
- * Takes an EV_TASK, EV_DISK or EV_PATH.  Of a disk and a file the latest word
- * counts, a thread has each of its names from the time of the record on.
+ * Takes an EV_TASK, EV_DISK or EV_PATH.  Of a disk the latest word counts, a
+ * thread and a file have each of their names from the time of the record on.
  * 0 or -ENOMEM.
  */
 int names_learn(struct names *n, const void *record);
 /* NULL when unknown; valid until the next names_learn() or names_disk_make(). */
 const struct known_task *names_task(struct names *n, u32 tid);
 const struct known_disk *names_disk(struct names *n, u32 dev);
-/* NULL when its path is not known. */
-const struct known_file *names_file(struct names *n, u32 dev, u64 ino);
+/* What a file was called then; before its first path, that.  NULL when it is not known. */
+const struct known_file *names_file_at(struct names *n, u32 dev, u64 ino, u64 ts_ns);
 /* The name that the thread had at that time; before its first one, that. */
 const struct known_task *names_task_at(struct names *n, u32 tid, u64 ts_ns);
 /* The disk of that number; a new one has no name, and its ev no kind.  NULL = no memory. */

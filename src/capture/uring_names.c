@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/uring_names.h"
 
+#include <string.h>
+
 /* In the order of the kernel's ABI, to Linux 6.18. */
 static const char *const names[] = {
 	"nop",
@@ -71,6 +73,19 @@ static const char *const names[] = {
 const char *uring_op_name(u8 opcode)
 {
 	return opcode < ARRAY_SIZE(names) ? names[opcode] : "other";
+}
+
+bool uring_op_find(const char *name, u8 *opcode)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strcmp(names[i], name))
+			continue;
+		*opcode = (u8)i;
+		return true;
+	}
+	return false;
 }
 
 enum call_class uring_op_class(u8 opcode)

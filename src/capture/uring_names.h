@@ -7,6 +7,8 @@
 
 /* "read", "writev", "uring_cmd", ...: the kernel's name in lower case; "other" when it is not known. */
 const char *uring_op_name(u8 opcode);
+/* The operation of that name. */
+bool uring_op_find(const char *name, u8 *opcode);
 /* What the bytes of its result are.  Passthrough commands are CALL_IS_OTHER. */
 enum call_class uring_op_class(u8 opcode);
 /* True when the record has a size: reads, writes, ranges, passthrough. */

@@ -339,11 +339,11 @@ static void check_pid_namespace(struct doctor *d)
 	/* Outermost first; all levels only when this /proc is the host's. */
 	if (proc_value("self/status", "NSpid", pids, sizeof(pids)) && (last = strrchr(pids, '\t'))) {
 		pids[strcspn(pids, "\t")] = '\0';
-		say(d, WARN, "pid namespace", "give --pid numbers of the host", "a container: ns pid %s = host pid %s",
-		    last + 1, pids);
+		say(d, WARN, "pid namespace", "--pid takes the numbers of here; captures have both",
+		    "a container: ns pid %s = host pid %s", last + 1, pids);
 		return;
 	}
-	say(d, WARN, "pid namespace", "run on the host, or in a pod with hostPID: true",
+	say(d, WARN, "pid namespace", "--pid takes the numbers of here; captures have both",
 	    "a container: pids here are not those that the kernel reports");
 }
 

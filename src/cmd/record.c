@@ -25,9 +25,9 @@
 
 static struct {
 	const char *output, *jsonl, *comm, *cgroup;
-	struct opt_list pids, devices, ops;
+	struct opt_list pids, devices, ops, paths;
 	u64 duration_ns, ring_bytes, lba_bytes, min_bytes, max_bytes;
-	bool kv, no_entry, no_cq_overflow, quiesced, json, top;
+	bool children, kv, no_entry, no_cq_overflow, quiesced, json, top;
 	u32 witnesses; /* of the operands */
 	bool passthrough;
 	/* Of an older name. */
@@ -57,6 +57,7 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "top", &o.top, "show the live view of 'kvio top' meanwhile (needs -o FILE)"),
 	OPT_GROUP("What to record"),
 	OPT_LIST('p', "pid", &o.pids, "PID", "only this process (repeatable; 0 = all)"),
+	OPT_FLAG(0, "children", &o.children, "with --pid: the processes that it started and will start, too"),
 	OPT_STR(0, "comm", &o.comm, "NAME", "only threads of exactly this name"),
 	OPT_STR(0, "cgroup", &o.cgroup, "PATH",
 		"only tasks of this cgroup and those below it (a path of /proc/PID/cgroup, as of a container)"),
@@ -64,10 +65,14 @@ static const struct opt opts[] = {
 		0, "device", &o.devices, "DEV",
 		"only this namespace: ng0n1, nvme0n1 or their /dev path (repeatable); a multipath head stands for its paths"),
 	OPT_DURATION('d', "duration", &o.duration_ns, "TIME", "stop after TIME (10s, 500ms, 2m)"),
-	OPT_LIST(0, "op", &o.ops, "OP",
-		 "only NVMe commands of this opcode: read, write, flush, dsm, 0x7d... (repeatable)"),
-	OPT_SIZE(0, "min-size", &o.min_bytes, "SIZE", "only NVMe commands of at least SIZE"),
-	OPT_SIZE(0, "max-size", &o.max_bytes, "SIZE", "only NVMe commands of at most SIZE"),
+	OPT_LIST(
+		0, "path", &o.paths, "PATH",
+		"only system calls and io_uring requests on this file, on files below this directory, or on those of a glob, whose * goes over slashes (repeatable)"),
+	OPT_LIST(
+		0, "op", &o.ops, "OP",
+		"only this operation: an NVMe opcode (read, flush, dsm, 0x7d...), a system call (pread64...), one of io_uring (readv...); repeatable"),
+	OPT_SIZE(0, "min-size", &o.min_bytes, "SIZE", "only commands, calls and requests of at least SIZE"),
+	OPT_SIZE(0, "max-size", &o.max_bytes, "SIZE", "only those of at most SIZE"),
 	OPT_FLAG(0, "kv", &o.kv, "decode every namespace as key-value (else: as its command set says)"),
 	OPT_GROUP("Cost"),
 	OPT_SIZE(0, "ring", &o.ring_bytes, "SIZE", "ring buffer for each 8 CPUs (default 16M)"),
@@ -136,6 +141,8 @@ static void parse_probes(int argc, char **argv)
 	}
 	if (o.top && !(o.witnesses & TRACE_NVME))
 		die_usage("--top shows NVMe commands: record uring-cmd or nvme as well");
+	if (o.children && !o.pids.n)
+		die_usage("--children are those of --pid");
 	if (o.max_bytes && o.min_bytes > o.max_bytes)
 		die_usage("--min-size is above --max-size");
 }
@@ -243,6 +250,18 @@ static void view_close(struct view *v)
 	if (v->screen)
 		screen_close();
 	live_free(&v->live);
+}
+
+/* In a container: which numbers the capture has. */
+static void tell_pids(const struct trace *t)
+{
+	size_t i;
+	u32 first;
+
+	for (i = 0; i < o.pids.n; i++)
+		if (!trace_first_pid(t, (pid_t)atoi(o.pids.item[i]), &first) && first != (u32)atoi(o.pids.item[i]))
+			note("process %s of this pid namespace is %u of the host; the capture has both", o.pids.item[i],
+			     first);
 }
 
 static void tell_hooks(const struct trace *t)
@@ -353,6 +372,7 @@ static int record(struct session *s, struct recorder *r, const char *path, enum 
 		return EXIT_FAILED;
 	}
 	tell_hooks(r->trace);
+	tell_pids(r->trace);
 	if (o.passthrough && !session_has_char_device(s))
 		note("%s: passthrough commands come in through /dev/ngXnY",
 		     s->n_ns ? "no NVMe namespace has a char device (/dev/ng*) here"
@@ -431,6 +451,8 @@ static int run(int argc, char **argv)
 				   .cgroup = o.cgroup,
 				   .ops = o.ops.item,
 				   .n_ops = o.ops.n,
+				   .paths = o.paths.item,
+				   .n_paths = o.paths.n,
 				   .min_bytes = o.min_bytes,
 				   .max_bytes = o.max_bytes,
 				   .pids = o.pids.item,
@@ -442,6 +464,7 @@ static int run(int argc, char **argv)
 				   .no_entry = o.no_entry,
 				   .no_cq_overflow = o.no_cq_overflow,
 				   .follow = command[0] != NULL,
+				   .children = o.children,
 				   .ring_bytes = o.ring_bytes,
 				   .lba_bytes = o.lba_bytes,
 			   },

@@ -157,18 +157,35 @@ static int put_loss(struct input *in, const struct ev_loss *e)
 }
 
 /* What the file of those numbers is called, 0 = not known. */
-static int path_of(struct input *in, bool has_file, u32 dev, u64 ino, u32 *path)
+static int path_of(struct input *in, bool has_file, u32 dev, u64 ino, u64 ts_ns, u32 *path)
 {
-	const struct known_file *f = has_file ? names_file(&in->m->loading->files, dev, ino) : NULL;
+	const struct known_file *f = has_file ? names_file_at(&in->m->loading->files, dev, ino, ts_ns) : NULL;
 
 	*path = 0;
 	return f ? intern_word(in->m, (struct slice){ f->path.p, f->path.n }, path) : 0;
 }
 
+static int put_task(struct input *in, const struct ev_task *e)
+{
+	struct model *m = in->m;
+	u32 path;
+	int ret = path_of(in, e->cgroup, EV_DEV_CGROUP, e->cgroup, e->ts_ns, &path);
+
+	if (!ret)
+		ret = add_task(m, e->tid, e->pid, (struct slice){ e->comm, strnlen(e->comm, sizeof(e->comm)) },
+			       e->ts_ns);
+	if (ret)
+		return ret;
+	m->task[m->n_tasks - 1].ns_pid = e->ns_pid;
+	m->task[m->n_tasks - 1].cgroup = e->cgroup;
+	m->task[m->n_tasks - 1].cgroup_path = path;
+	return 0;
+}
+
 static int put_call(struct input *in, const struct ev_syscall *e)
 {
 	u32 path;
-	int ret = path_of(in, e->flags & SYSCALL_FILE, e->dev, e->ino, &path);
+	int ret = path_of(in, e->flags & SYSCALL_FILE, e->dev, e->ino, e->ts_ns, &path);
 
 	in->n.calls++;
 	return ret ? ret : add_call(in->m, e, path);
@@ -177,7 +194,7 @@ static int put_call(struct input *in, const struct ev_syscall *e)
 static int put_uring(struct input *in, const struct ev_uring *e)
 {
 	u32 path;
-	int ret = path_of(in, e->flags & URING_FILE, e->dev, e->ino, &path);
+	int ret = path_of(in, e->flags & URING_FILE, e->dev, e->ino, e->ts_ns, &path);
 
 	in->n.requests++;
 	return ret ? ret : add_uring(in->m, e, path);
@@ -201,9 +218,7 @@ static int put_record(struct input *in, u8 kind, const union record *r)
 		in->n.other++;
 		return add_overflow(in->m, r->overflow.ts_ns, r->overflow.user_data, r->overflow.res);
 	case EV_TASK:
-		return add_task(in->m, r->task.tid, r->task.pid,
-				(struct slice){ r->task.comm, strnlen(r->task.comm, sizeof(r->task.comm)) },
-				r->task.ts_ns);
+		return put_task(in, &r->task);
 	case EV_DISK:
 		return put_disk(in, &r->disk);
 	case EV_CLOCK:

@@ -34,6 +34,22 @@ static int names_of(struct input *in, const struct members *m, u32 tid, u64 ts_n
 			     task);
 }
 
+/* What the lines of its events do not have. */
+static int put_task(struct input *in, const struct members *m)
+{
+	char comm[64];
+	u32 task;
+	int ret = find_task_row(in->m, (u32)members_u64(m, "tid"), (u32)members_u64(m, "pid"),
+				text_of(m, "comm", comm, sizeof(comm)), members_u64(m, "ts"), &task);
+
+	if (ret)
+		return ret;
+	in->m->task[task].ns_pid = (u32)members_u64(m, "ns_pid");
+	in->m->task[task].cgroup = members_u64(m, "cgroup");
+	in->n.other++;
+	return 0;
+}
+
 static int put_call(struct input *in, const struct members *m)
 {
 	u32 path, task;
@@ -85,7 +101,9 @@ int load_other_line(struct input *in, const char *line, size_t n)
 			return put_call(in, &m);
 		if (is_type(&m, "uring"))
 			return put_uring(in, &m);
-		if (is_type(&m, "path") || is_type(&m, "task") || is_type(&m, "disk")) {
+		if (is_type(&m, "task"))
+			return put_task(in, &m);
+		if (is_type(&m, "path") || is_type(&m, "disk")) {
 			in->n.other++;
 			return 0;
 		}

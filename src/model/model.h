@@ -167,6 +167,9 @@ struct device {
 struct task {
 	u32 tid, pid;
 	u32 comm;
+	u32 ns_pid; /* its number in its own pid namespace, 0 when that is the first one or not known */
+	u32 cgroup_path;
+	u64 cgroup; /* id, 0 = not known */
 	u64 since_ns;
 };
 

@@ -80,6 +80,17 @@ u32 sql_uring_rows(struct sql *s);
 s64 sql_uring_key(struct sql *s, u32 row, int column);
 void sql_uring_column(struct sql *s, sqlite3_context *ctx, u32 row, int column);
 
+/* sql_files.c */
+#define SQL_TASK_COLUMNS(X) \
+	X(arm, " TEXT") X(tid, " INTEGER") X(pid, " INTEGER") X(ns_pid, " INTEGER") X(comm, " TEXT") X(since_ns, " INTEGER") \
+	X(cgroup, "") X(cgroup_path, " TEXT")
+#define SQL_TASK_ID(name, type)   SQL_TASK_##name,
+#define SQL_TASK_DECL(name, type) ", " #name type
+enum { SQL_TASK_id, SQL_TASK_COLUMNS(SQL_TASK_ID) };
+#define SQL_TASK_TEXT "id INTEGER" SQL_TASK_COLUMNS(SQL_TASK_DECL)
+u32 sql_task_rows(struct sql *s);
+void sql_task_column(struct sql *s, sqlite3_context *ctx, u32 row, int column);
+
 /* sql_about.c: one row an arm; one row a fact. */
 #define SQL_LOSS_COLUMNS(X) \
 	X(complete) X(has_account) X(seen) X(stored) X(ring_full) X(map_full) X(hook_missed) X(filtered) X(in_flight) \

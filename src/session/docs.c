@@ -83,12 +83,16 @@ static json_t *filters_json(const struct session_options *o)
 
 	json_object_set_new(filters, "pids", list_json(o->pids, o->n_pids));
 	json_object_set_new(filters, "devices", list_json(o->devices, o->n_devices));
+	if (o->children)
+		json_object_set_new(filters, "children", json_true());
 	if (o->comm)
 		json_set_str(filters, "comm", o->comm);
 	if (o->cgroup)
 		json_set_str(filters, "cgroup", o->cgroup);
 	if (o->n_ops)
 		json_object_set_new(filters, "ops", list_json(o->ops, o->n_ops));
+	if (o->n_paths)
+		json_object_set_new(filters, "paths", list_json(o->paths, o->n_paths));
 	if (o->min_bytes)
 		json_set_u64(filters, "min_bytes", o->min_bytes);
 	if (o->max_bytes)

@@ -4,54 +4,18 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/magic.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
+#include "capture/calls.h"
 #include "capture/nvme_names.h"
+#include "capture/uring_names.h"
 #include "lib/buf.h"
 #include "lib/str.h"
-
-/* Numbers of processes are those of the initial pid namespace inside BPF. */
-static bool in_child_pid_namespace(void)
-{
-	struct stat st;
-
-	return !stat("/proc/self/ns/pid", &st) && st.st_ino != 0xeffffffc;
-}
-
-static int resolve_pids(const struct session *s, u32 **pids, size_t *n, char *why, size_t n_why)
-{
-	size_t i;
-
-	*pids = calloc(s->o.n_pids + 1, sizeof(**pids));
-	if (!*pids)
-		return -ENOMEM;
-	for (i = 0; i < s->o.n_pids; i++) {
-		u64 v;
-
-		if (str_u64(s->o.pids[i], &v) || v > INT32_MAX) {
-			snprintf(why, n_why, "'%s' is not a process id", s->o.pids[i]);
-			return -EINVAL;
-		}
-		if (v && kill((pid_t)v, 0) && errno == ESRCH) {
-			snprintf(why, n_why, "no process %llu is running", (unsigned long long)v);
-			return -ESRCH;
-		}
-		if (v)
-			(*pids)[(*n)++] = (u32)v;
-	}
-	if ((*n || s->o.follow) && in_child_pid_namespace()) {
-		snprintf(why, n_why,
-			 "process ids here are not the kernel's: following processes needs the host's pid namespace "
-			 "(docker --pid=host, hostPID: true)");
-		return -EINVAL;
-	}
-	return 0;
-}
 
 static int no_such_device(const struct session *s, const char *word, char *why, size_t n_why)
 {
@@ -90,22 +54,82 @@ static int resolve_devices(const struct session *s, const char ***names, size_t 
 	return 0;
 }
 
-static int resolve_ops(const struct session *s, u64 opcode[4], char *why, size_t n_why)
+/* One word may name operations of several tracers. */
+static bool take_op(const struct session *s, const char *word, struct trace_options *t)
+{
+	bool known = false;
+	u16 call = call_find(word, strlen(word));
+	u8 request;
+	u64 v;
+
+	if (s->o.witnesses & TRACE_NVME && (!nvme_op_find(word, &v) || (!str_u64(word, &v) && v <= 255))) {
+		t->nvme.opcode[v / 64] |= 1ull << v % 64;
+		known = true;
+	}
+	if (s->o.witnesses & TRACE_SYSCALL && call != CALL_NONE) {
+		t->calls |= 1ull << call;
+		known = true;
+	}
+	if (s->o.witnesses & TRACE_URING && uring_op_find(word, &request)) {
+		t->requests[request / 64] |= 1ull << request % 64;
+		known = true;
+	}
+	return known;
+}
+
+static int resolve_ops(const struct session *s, struct trace_options *t, char *why, size_t n_why)
 {
 	size_t i;
 
+	t->by_op = s->o.n_ops;
 	for (i = 0; i < s->o.n_ops; i++) {
-		u64 v;
-
-		if (nvme_op_find(s->o.ops[i], &v) && (str_u64(s->o.ops[i], &v) || v > 255)) {
-			snprintf(why, n_why,
-				 "'%s' is no NVMe opcode: give a name (read, write, flush, dsm...) or 0 to 255",
-				 s->o.ops[i]);
-			return -EINVAL;
-		}
-		opcode[v / 64] |= 1ull << v % 64;
+		if (take_op(s, s->o.ops[i], t))
+			continue;
+		snprintf(why, n_why,
+			 "'%s' is no operation of what is recorded: give a name (read, write, flush, dsm, pread64...) "
+			 "or an NVMe opcode from 0 to 255",
+			 s->o.ops[i]);
+		return -EINVAL;
 	}
 	return 0;
+}
+
+/* Patterns are of whole paths: what begins elsewhere begins here. */
+static int resolve_paths(const struct session *s, char ***paths, char *why, size_t n_why)
+{
+	char real[PATH_MAX];
+	size_t i;
+
+	*paths = calloc(s->o.n_paths + 1, sizeof(**paths));
+	if (!*paths)
+		return -ENOMEM;
+	for (i = 0; i < s->o.n_paths; i++) {
+		const char *word = s->o.paths[i];
+
+		if (!*word) {
+			snprintf(why, n_why, "--path is empty");
+			return -EINVAL;
+		}
+		/* Links are followed, as the kernel does; a glob stays as it is. */
+		if (!strpbrk(word, "*?[") && realpath(word, real))
+			(*paths)[i] = strdup(real);
+		else if (*word == '/' || *word == '*' || !getcwd(real, sizeof(real)))
+			(*paths)[i] = strdup(word);
+		else if (asprintf(&(*paths)[i], "%s/%s", real, word) < 0)
+			(*paths)[i] = NULL;
+		if (!(*paths)[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static void free_paths(char **paths)
+{
+	size_t i;
+
+	for (i = 0; paths && paths[i]; i++)
+		free(paths[i]);
+	free(paths);
 }
 
 /* A cgroup is known by the inode of its directory in the unified hierarchy. */
@@ -170,15 +194,15 @@ int session_open(struct session *s, const struct session_options *o, trace_fn fn
 {
 	struct trace_options t = {
 		.witnesses = o->witnesses,
-		.follow = o->follow,
+		.follow = o->follow || o->children,
 		.comm = o->comm,
 		.ring_bytes = o->ring_bytes,
 		.nvme.passthrough_only = o->passthrough_only,
 		.nvme.entry_probe = !o->no_entry,
 		.cq_overflow = !o->no_cq_overflow,
 		.nvme.kv = o->kv,
-		.nvme.min_bytes = (u32)MIN(o->min_bytes, (u64)UINT32_MAX),
-		.nvme.max_bytes = (u32)MIN(o->max_bytes, (u64)UINT32_MAX),
+		.min_bytes = o->min_bytes,
+		.max_bytes = o->max_bytes,
 	};
 	const char **disks = NULL;
 	u32 *pids = NULL;
@@ -191,16 +215,20 @@ int session_open(struct session *s, const struct session_options *o, trace_fn fn
 		snprintf(why, n_why, "cannot list the NVMe devices: %s", strerror(-ret));
 		return ret;
 	}
-	ret = resolve_pids(s, &pids, &t.n_pids, why, n_why);
+	ret = session_pids(&s->o, &pids, &t.n_pids, why, n_why);
 	if (!ret)
 		ret = resolve_devices(s, &disks, &t.nvme.n_disks, why, n_why);
 	if (!ret)
-		ret = resolve_ops(s, t.nvme.opcode, why, n_why);
+		ret = resolve_ops(s, &t, why, n_why);
+	if (!ret)
+		ret = resolve_paths(s, &s->paths, why, n_why);
 	if (!ret && o->cgroup)
 		ret = resolve_cgroup(o->cgroup, &t.cgroup, &t.cgroup_level, why, n_why);
 	if (!ret) {
 		identify_all(s);
 		t.pids = pids;
+		t.paths = (const char *const *)s->paths;
+		t.n_paths = o->n_paths;
 		t.nvme.disks = disks;
 		t.nvme.inflight_max = session_inflight_max(s);
 		ret = trace_open(&s->trace, &t, fn, arg, why, n_why);
@@ -214,6 +242,8 @@ void session_close(struct session *s)
 {
 	trace_close(s->trace);
 	nvme_list_free(s->ns, s->n_ns);
+	free_paths(s->paths);
+	s->paths = NULL;
 	s->trace = NULL;
 	s->ns = NULL;
 	s->n_ns = 0;

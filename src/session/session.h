@@ -24,11 +24,14 @@ struct session_options {
 	size_t n_devices;
 	const char *comm;	/* NULL = all */
 	const char *cgroup;	/* path of a cgroup, absolute or below its mount; NULL = all */
-	const char *const *ops; /* NVMe opcodes by name or number; none = all */
+	const char *const *ops; /* operations of any tracer by name, NVMe ones also by number; none = all */
 	size_t n_ops;
+	const char *const *paths; /* files of calls and requests: globs, files, directories; none = all */
+	size_t n_paths;
 	u64 min_bytes, max_bytes; /* of a command, 0 = no limit */
 	bool kv, no_entry, no_cq_overflow;
 	bool follow;	/* a program will be started and followed with its children */
+	bool children;	/* of pids, those that are there and those to come */
 	u64 ring_bytes; /* of each ring */
 	u64 lba_bytes;	/* what the user believes, 0 = nothing: a conflict is told */
 };
@@ -37,6 +40,7 @@ struct session {
 	struct session_options o;
 	struct nvme_ns *ns;
 	size_t n_ns;
+	char **paths; /* the patterns as they are matched */
 	struct trace *trace;
 	/* Disks whose block size is not what the user believes: told once each. */
 	void (*lba_conflict)(const char *disk, u32 lba_bytes);
@@ -51,6 +55,11 @@ struct session {
 int session_open(struct session *s, const struct session_options *o, trace_fn fn, void *arg, char *why, size_t n_why);
 void session_close(struct session *s);
 
+/*
+ * The processes of --pid, with those below them when children are asked for
+ * (pids.c).  Returns and fails as session_open(); *pids is the caller's.
+ */
+int session_pids(const struct session_options *o, u32 **pids, size_t *n, char *why, size_t n_why);
 /* Lets `names` know threads and disks of this session. */
 void session_names(struct session *s, struct names *names);
 /* How many commands the queues of all namespaces can hold. */

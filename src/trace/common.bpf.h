@@ -115,6 +115,17 @@ static __always_inline bool put(const void *record, const u32 size)
 	return put_flagged(record, size, false);
 }
 
+struct address addresses[MAX_CPUS];
+
+/* A pointer as a number that can be reckoned with, which the verifier allows of what it reads from memory only. */
+static __always_inline u64 number_of(const void *p)
+{
+	struct address *a = &addresses[bpf_get_smp_processor_id() & (MAX_CPUS - 1)];
+
+	a->v = (u64)p;
+	return a->v;
+}
+
 /* ---- who ---- */
 
 struct who {
@@ -143,6 +154,28 @@ static __always_inline void comm_of(const struct who *w, char comm[16])
 		bpf_probe_read_kernel(comm, 16, &w->task->comm);
 }
 
+#define PID_LEVELS 33 /* MAX_PID_NS_LEVEL and the first */
+
+/* The i-th number of a process, NULL past the innermost. */
+static __always_inline struct upid *number_at(struct pid *pid, u32 i)
+{
+	if (i >= PID_LEVELS || i > peek(struct pid, pid, level))
+		return NULL;
+	return (struct upid *)(number_of(pid) + bpf_core_field_offset(struct pid, numbers) +
+			       (u64)i * bpf_core_type_size(struct upid));
+}
+
+/* The number of the thread group in the innermost namespace, 0 when that is the first one. */
+static __always_inline u32 inner_pid(struct task_struct *t)
+{
+	struct task_struct *leader = peek(struct task_struct, t, group_leader);
+	struct pid *pid = peek(struct task_struct, leader, thread_pid);
+	u32 level = pid ? peek(struct pid, pid, level) : 0;
+	struct upid *number = level ? number_at(pid, level) : NULL;
+
+	return number ? (u32)peek(struct upid, number, nr) : 0;
+}
+
 /*
  * Names the thread in the stream: at first sight, and when it has another name
  * a second later (exec, prctl).
@@ -167,6 +200,9 @@ __attribute__((unused)) static __noinline int tell_task(const struct who *w, u64
 		if (a[0] == b[0] && a[1] == b[1])
 			return 0;
 	}
+	e.ns_pid = name.ns_pid = inner_pid(w->task ? w->task : bpf_get_current_task_btf());
+	/* A worker that speaks for another has a cgroup of its own. */
+	e.cgroup = name.cgroup = w->task ? 0 : bpf_get_current_cgroup_id();
 	__builtin_memcpy(e.comm, name.comm, sizeof(e.comm));
 	if (put(&e, sizeof(e)))
 		bpf_map_update_elem(&tasks, &w->tid, &name, BPF_ANY);

@@ -4,6 +4,7 @@
 #define KVIO_FILE_BPF_H
 
 #include "trace/common.bpf.h"
+#include "trace/file_shared.h"
 
 #define S_IFMT	   0170000
 #define S_IFREG	   0100000
@@ -50,13 +51,21 @@ static __always_inline u64 file_key(u64 ino, u32 dev)
 	return ino ^ (u64)dev << 40 ^ dev;
 }
 
-/* Files that were used, by file_key(). */
+/* Files that were used, by file_key(), and when each was opened last. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 16384);
 	__type(key, u64);
-	__type(value, u8);
+	__type(value, u64);
 } files_seen SEC(".maps");
+
+/* Files whose path is not asked for, as user space found, and as of when: one opened since may be another one. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, u64);
+	__type(value, u64);
+} files_unwanted SEC(".maps");
 
 /*
  * True when a file is used for the first time in a while: user space is woken
@@ -64,12 +73,119 @@ struct {
  */
 static __always_inline bool is_new_file(u64 key)
 {
-	u8 yes = 1;
+	u64 never = 0;
 
 	if (bpf_map_lookup_elem(&files_seen, &key))
 		return false;
-	bpf_map_update_elem(&files_seen, &key, &yes, BPF_ANY);
+	bpf_map_update_elem(&files_seen, &key, &never, BPF_ANY);
 	return true;
+}
+
+static __always_inline bool file_wanted(u64 key)
+{
+	const u64 *as_of = cfg.filter_path ? bpf_map_lookup_elem(&files_unwanted, &key) : NULL;
+	const u64 *opened_ns = as_of ? bpf_map_lookup_elem(&files_seen, &key) : NULL;
+
+	return !as_of || (opened_ns && *opened_ns > *as_of);
+}
+
+static __always_inline void file_opened(u64 key, u64 now)
+{
+	if (cfg.filter_path)
+		bpf_map_update_elem(&files_seen, &key, &now, BPF_ANY);
+}
+
+/* ---- what it is called ---- */
+
+/* Room for a path, one a CPU: programs of one kind do not nest. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct raw_path);
+} path_room SEC(".maps");
+
+struct walk {
+	u64 dentry, mount, name;
+	u32 at, n; /* bytes of text, and of the name */
+	bool done;
+};
+
+static __always_inline struct raw_path *path_buffer(void)
+{
+	u32 zero = 0;
+
+	return bpf_map_lookup_elem(&path_room, &zero);
+}
+
+/* Eight bytes of a name: what is beyond its end is not used. */
+static long add_word(u32 i, void *ctx)
+{
+	struct walk *w = ctx;
+	struct raw_path *p = path_buffer();
+	u64 name = w->name + i * 8;
+	u32 at = w->at + i * 8;
+
+	if (i * 8 >= w->n || !p || at >= PATH_TEXT)
+		return 1;
+	*(u64 *)(p->text + at) = (u64)peek(struct list_head, (void *)name, next);
+	return 0;
+}
+
+/* One name, or the way over a mount. */
+static long add_name(u32 i, void *ctx)
+{
+	struct walk *w = ctx;
+	struct raw_path *p = path_buffer();
+	void *d = (void *)w->dentry, *m = (void *)w->mount, *up;
+	u64 parent = (u64)peek(struct dentry, d, d_parent);
+
+	if (w->dentry == (u64)peek(struct mount, m, mnt.mnt_root) || w->dentry == parent) {
+		up = peek(struct mount, m, mnt_parent);
+		w->done = (u64)up == w->mount;
+		w->dentry = (u64)peek(struct mount, m, mnt_mountpoint);
+		w->mount = (u64)up;
+		return w->done;
+	}
+	w->n = peek(struct dentry, d, d_name.len);
+	w->name = (u64)peek(struct dentry, d, d_name.name);
+	if (!p || w->n >= NAME_BYTES || w->at >= PATH_TEXT - NAME_BYTES)
+		return 1;
+	bpf_loop(NAME_BYTES / 8, add_word, w, 0);
+	w->at += w->n;
+	if (w->at >= PATH_TEXT)
+		return 1;
+	p->text[w->at++] = '\0';
+	w->dentry = parent;
+	return 0;
+}
+
+/*
+ * Sends what the file is called, as the kernel knows it now.  0 of one that
+ * has no place in a tree (a pipe), and of one that is deeper than is looked:
+ * user space asks the descriptor of these.
+ */
+static __noinline int tell_path(struct file *f, u64 ino, u32 dev, u64 now)
+{
+	struct raw_path *p = path_buffer();
+	void *ring = this_ring();
+	struct walk w = {};
+
+	if (!p || !ring)
+		return 0;
+	w.dentry = (u64)peek(struct file, f, f_path.dentry);
+	w.mount = (u64)peek(struct file, f, f_path.mnt) - bpf_core_field_offset(struct mount, mnt);
+	bpf_loop(PATH_COMPONENTS, add_name, &w, 0);
+	if (!w.done || !w.at)
+		return 0;
+	p->kind = RAW_PATH;
+	p->dev = dev;
+	p->ino = ino;
+	p->ts_ns = now;
+	p->n = w.at;
+	bpf_ringbuf_output(ring, p, __builtin_offsetof(struct raw_path, text) + (w.at & (2 * PATH_TEXT - 1)),
+			   BPF_RB_NO_WAKEUP);
+	return 1;
 }
 
 struct iovec {

@@ -1,32 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/files.h"
 
+#include <bpf/bpf.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "capture/names.h"
 #include "lib/hash.h"
+#include "trace/file_shared.h"
 #include "trace/syscall_shared.h"
 
 /* Beyond, files are not named any more: a program that opens a million is named by numbers. */
 #define MAX_FILES (1u << 20)
 
+/* Times that a file without a path is looked at: another program may still have it. */
+#define MAX_LOOKS 4u
+
+/* A word a file: a hash of the path that was told last, or without one how often it was looked at. */
+enum file_word { WORD_NAMED = 1 << 0, WORD_WANTED = 1 << 1, WORD_LOOK = 1 << 2 };
+
 struct files {
-	struct map64 files; /* a hash of the path that was told last, by a hash of the file's numbers */
+	struct map64 files; /* enum file_word by a hash of the file's numbers */
 	u32 n;
 	u64 last_ino; /* of the last one met */
 	u32 last_dev;
+	const char *const *paths;
+	size_t n_paths;
+	int map_fd;
 };
 
-struct files *files_new(void)
+struct files *files_new(const char *const *paths, size_t n_paths)
 {
-	return calloc(1, sizeof(struct files));
+	struct files *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->paths = paths;
+	f->n_paths = n_paths;
+	f->map_fd = -1;
+	return f;
+}
+
+void files_set_map(struct files *f, int fd)
+{
+	if (fd >= 0)
+		f->map_fd = fd;
 }
 
 void files_free(struct files *f)
@@ -97,32 +125,86 @@ static size_t directory(u32 pid, s32 dirfd, char path[PATH_MAX])
 	return (size_t)n + 1;
 }
 
-/* True when that is news of this file. */
-static int is_news(struct files *f, u32 dev, u64 ino, u32 hash, bool *news)
+/* The word of a file, made when it is new and there is room: 0 or -ENOMEM; *word may be NULL. */
+static int word_of(struct files *f, u32 dev, u64 ino, u32 **word)
 {
-	bool is_new;
-	u32 *known;
+	bool is_new = false;
 
-	*news = false;
-	if (f->n >= MAX_FILES)
+	if (f->n >= MAX_FILES) {
+		*word = map64_get(&f->files, key_of(dev, ino));
 		return 0;
-	known = map64_put(&f->files, key_of(dev, ino), &is_new);
-	if (!known)
-		return -ENOMEM;
+	}
+	*word = map64_put(&f->files, key_of(dev, ino), &is_new);
 	f->n += is_new;
-	*news = is_new || (hash && *known != hash);
-	if (*news)
-		*known = hash;
-	return 0;
+	return *word ? 0 : -ENOMEM;
 }
 
-static u32 hash_path(const char *path, size_t n)
+static bool is_glob(const char *pattern)
 {
-	return (u32)hash_bytes(path, n) | 1;
+	return strpbrk(pattern, "*?[") != NULL;
+}
+
+static bool matches(const char *pattern, const char *path)
+{
+	size_t n = strlen(pattern);
+
+	if (is_glob(pattern))
+		return !fnmatch(pattern, path, 0);
+	if (strncmp(pattern, path, n))
+		return false;
+	/* What was deleted meanwhile keeps its path, with a word behind. */
+	return !path[n] || path[n] == '/' || (n && pattern[n - 1] == '/') || !strcmp(path + n, " (deleted)");
+}
+
+static bool path_wanted(const struct files *f, const char *bytes, size_t n)
+{
+	char path[2 * PATH_MAX + 1];
+	size_t i;
+
+	memcpy(path, bytes, n);
+	path[n] = '\0';
+	for (i = 0; i < f->n_paths; i++)
+		if (matches(f->paths[i], path))
+			return true;
+	return !f->n_paths;
+}
+
+bool files_wanted(const struct files *f, bool known, u32 dev, u64 ino)
+{
+	const u32 *word;
+
+	if (!f->n_paths)
+		return true;
+	word = known ? map64_get(&f->files, key_of(dev, ino)) : NULL;
+	return word && (*word & WORD_NAMED) && (*word & WORD_WANTED);
+}
+
+/* The programs leave out what comes of it from now on. */
+static void tell_unwanted(const struct files *f, const struct ev_path *e)
+{
+	u64 key = e->ino ^ (u64)e->dev << 40 ^ e->dev; /* file_key() in file.bpf.h */
+
+	if (f->map_fd >= 0)
+		bpf_map_update_elem(f->map_fd, &key, &e->ts_ns, BPF_ANY);
+}
+
+/* Keeps what a file is called.  True when that is to be told. */
+static bool learn(struct files *f, u32 *word, const struct ev_path *head, const char *path, size_t n)
+{
+	u32 hash = ((u32)hash_bytes(path, n) & ~3u) | WORD_NAMED;
+	bool news;
+
+	if (path_wanted(f, path, n))
+		hash |= WORD_WANTED;
+	else if (head->dev != EV_DEV_NO_FILE)
+		tell_unwanted(f, head);
+	news = *word != hash;
+	*word = hash;
+	return news && (hash & WORD_WANTED);
 }
 
 /* The path as the program wrote it, behind the directory that it begins in. */
-static size_t path_as_given(const struct raw_opened *o, char path[2 * PATH_MAX])
+static size_t path_as_given(const struct raw_failed *o, char path[2 * PATH_MAX])
 {
 	size_t n = o->path[0] == '/' ? 0 : directory(o->pid, o->dirfd, path);
 
@@ -130,31 +212,106 @@ static size_t path_as_given(const struct raw_opened *o, char path[2 * PATH_MAX])
 	return n + MIN(o->n, PATH_MAX);
 }
 
-int files_opened(struct files *f, const struct raw_opened *o, u64 *ino, trace_fn fn, void *arg)
+int files_failed(struct files *f, const struct raw_failed *o, u64 *ino, trace_fn fn, void *arg)
 {
-	struct ev_path head = { .kind = EV_PATH, .dev = o->dev, .ino = o->ino, .ts_ns = o->ts_ns };
+	struct ev_path head = { .kind = EV_PATH, .flags = PATH_AS_GIVEN, .dev = EV_DEV_NO_FILE, .ts_ns = o->ts_ns };
 	char path[2 * PATH_MAX];
-	size_t n = o->fd < 0 ? 0 : path_now(o->pid, o->fd, o->dev, o->ino, path);
-	bool news;
+	size_t n = path_as_given(o, path);
+	u32 *word;
 	int ret;
 
-	if (!n) {
-		n = path_as_given(o, path);
-		head.flags = PATH_AS_GIVEN;
+	*ino = head.ino = hash_bytes(path, n);
+	ret = word_of(f, head.dev, head.ino, &word);
+	return !ret && word && learn(f, word, &head, path, n) ? tell(&head, path, n, fn, arg) : ret;
+}
+
+/* From the root down, what the programs send from the file up. */
+static size_t turn(const struct raw_path *p, char path[2 * PATH_TEXT])
+{
+	size_t left = MIN(p->n, sizeof(p->text)), n = 0;
+
+	/* Each name stands in front of its zero, the last one in front of the end. */
+	while (left) {
+		size_t from = --left;
+
+		while (from && p->text[from - 1])
+			from--;
+		path[n++] = '/';
+		memcpy(path + n, p->text + from, left - from);
+		n += left - from;
+		left = from;
 	}
-	if (o->fd < 0) {
-		head.dev = EV_DEV_NO_FILE;
-		*ino = head.ino = hash_bytes(path, n);
+	return n;
+}
+
+int files_path(struct files *f, const struct raw_path *p, trace_fn fn, void *arg)
+{
+	struct ev_path head = { .kind = EV_PATH, .dev = p->dev, .ino = p->ino, .ts_ns = p->ts_ns };
+	char path[2 * PATH_TEXT];
+	size_t n = turn(p, path);
+	u32 *word;
+	int ret = word_of(f, head.dev, head.ino, &word);
+
+	return !ret && word && learn(f, word, &head, path, n) ? tell(&head, path, n, fn, arg) : ret;
+}
+
+/* Bytes of the path, 0 when there is no such cgroup (any more). */
+static size_t cgroup_path(u64 id, char path[PATH_MAX])
+{
+	static const char *const mounts[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
+	struct {
+		struct file_handle h;
+		u64 id;
+	} handle = { .h.handle_bytes = sizeof(u64), .h.handle_type = 0xfe /* FILEID_KERNFS */, .id = id };
+	char link[64], full[PATH_MAX];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(mounts); i++) {
+		size_t skip = strlen(mounts[i]);
+		struct statfs fs;
+		ssize_t n;
+		int fd, dir;
+
+		if (statfs(mounts[i], &fs) || fs.f_type != CGROUP2_SUPER_MAGIC)
+			continue;
+		dir = open(mounts[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		fd = dir < 0 ? -1 : open_by_handle_at(dir, &handle.h, O_PATH | O_CLOEXEC);
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+		n = fd < 0 ? -1 : readlink(link, full, sizeof(full));
+		if (fd >= 0)
+			close(fd);
+		if (dir >= 0)
+			close(dir);
+		if (n < (ssize_t)skip || strncmp(full, mounts[i], skip))
+			continue;
+		if (n == (ssize_t)skip)
+			full[n++] = '/';
+		memcpy(path, full + skip, (size_t)n - skip);
+		return (size_t)n - skip;
 	}
-	ret = is_news(f, head.dev, head.ino, hash_path(path, n), &news);
-	return ret || !news ? ret : tell(&head, path, n, fn, arg);
+	return 0;
+}
+
+int files_cgroup(struct files *f, u64 id, u64 ts_ns, trace_fn fn, void *arg)
+{
+	struct ev_path head = { .kind = EV_PATH, .dev = EV_DEV_CGROUP, .ino = id, .ts_ns = ts_ns };
+	char path[PATH_MAX];
+	u32 *word;
+	size_t n;
+	int ret = word_of(f, head.dev, id, &word);
+
+	if (ret || !word || *word)
+		return ret;
+	*word = WORD_NAMED;
+	n = cgroup_path(id, path);
+	return n ? tell(&head, path, n, fn, arg) : 0;
 }
 
 int files_met(struct files *f, u32 dev, u64 ino, u32 pid, s32 fd, u64 ts_ns, trace_fn fn, void *arg)
 {
 	struct ev_path head = { .kind = EV_PATH, .dev = dev, .ino = ino, .ts_ns = ts_ns };
 	char path[PATH_MAX];
-	bool news;
+	u32 *word;
 	size_t n;
 	int ret;
 
@@ -162,9 +319,13 @@ int files_met(struct files *f, u32 dev, u64 ino, u32 pid, s32 fd, u64 ts_ns, tra
 		return 0;
 	f->last_ino = ino;
 	f->last_dev = dev;
-	ret = is_news(f, dev, ino, 0, &news);
-	if (ret || !news || fd < 0)
+	ret = word_of(f, dev, ino, &word);
+	if (ret || !word || fd < 0 || *word & WORD_NAMED || *word >= MAX_LOOKS * WORD_LOOK)
 		return ret;
 	n = path_now(pid, fd, dev, ino, path);
-	return n ? tell(&head, path, n, fn, arg) : 0;
+	if (!n) {
+		*word += WORD_LOOK;
+		return 0;
+	}
+	return learn(f, word, &head, path, n) ? tell(&head, path, n, fn, arg) : 0;
 }

@@ -36,6 +36,8 @@ enum {
 #define STORAGE_CREATE	  1
 #define NO_PREALLOC	  1
 
+const volatile struct iouring_config uc = {};
+
 struct uring_slot slots[URING_SLOTS];
 
 struct task_state {
@@ -48,17 +50,6 @@ struct {
 	__type(key, int);
 	__type(value, struct task_state);
 } states SEC(".maps");
-
-struct address addresses[MAX_CPUS];
-
-/* A pointer as a number that can be reckoned with, which the verifier allows of what it reads from memory only. */
-static __always_inline u64 number_of(const void *p)
-{
-	struct address *a = &addresses[bpf_get_smp_processor_id() & (MAX_CPUS - 1)];
-
-	a->v = (u64)p;
-	return a->v;
-}
 
 /* ---- the table ---- */
 
@@ -238,6 +229,10 @@ static __always_inline int submitted(struct io_kiocb *req)
 		return 0;
 	}
 	set_request(&r, req);
+	if (!(uc.opcode[r.opcode >> 6] >> (r.opcode & 63) & 1) || r.size < uc.min_bytes || r.size > uc.max_bytes) {
+		count(N_FILTERED);
+		return 0;
+	}
 	r.ts_ns = now;
 	r.tid = w.tid;
 	tell_once(&w, now);
@@ -279,6 +274,7 @@ int BPF_PROG(complete, void *ring_ctx, void *req)
 {
 	struct uring_slot *s = find_slot((u64)req);
 	struct ev_uring r;
+	bool is_new = false;
 	struct file *f;
 
 	if (!req || !s)
@@ -296,6 +292,12 @@ int BPF_PROG(complete, void *ring_ctx, void *req)
 		r.flags |= URING_FILE;
 	}
 	s->key = 0;
-	store(&r, f && is_new_file(file_key(r.ino, r.dev)));
+	if (f && !file_wanted(file_key(r.ino, r.dev))) {
+		count(N_FILTERED);
+		return 0;
+	}
+	if (f && is_new_file(file_key(r.ino, r.dev)))
+		is_new = !tell_path(f, r.ino, r.dev, r.ts_ns);
+	store(&r, is_new);
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "lib/clock.h"
+#include "trace/file_shared.h"
 #include "trace/files.h"
 #include "trace/tracer.h"
 /* The skeleton needs the types of the shared header. */
@@ -45,8 +46,8 @@ static void choose(struct tracer *t, const struct trace_options *o, const struct
 static int open_bpf(struct tracer *t, const struct trace_options *o)
 {
 	struct iouring_bpf *b = iouring_bpf__open();
+	size_t i;
 
-	(void)o;
 	if (!b)
 		return -errno;
 	t->bpf = b;
@@ -54,6 +55,10 @@ static int open_bpf(struct tracer *t, const struct trace_options *o)
 	t->skeleton = b->skeleton;
 	t->cfg = &b->rodata->cfg;
 	t->counters = b->bss->counters;
+	for (i = 0; i < ARRAY_SIZE(o->requests); i++)
+		b->rodata->uc.opcode[i] = o->by_op ? o->requests[i] : UINT64_MAX;
+	b->rodata->uc.min_bytes = o->min_bytes;
+	b->rodata->uc.max_bytes = o->max_bytes ? o->max_bytes : UINT64_MAX;
 	bpf_program__set_autoload(b->progs.submit_req, t->variant);
 	bpf_program__set_autoload(b->progs.submit_sqe, !t->variant);
 	bpf_program__set_autoload(b->progs.punted, t->facility[F_PUNTED].on);
@@ -141,9 +146,15 @@ static int deliver(struct tracer *t, const void *record, size_t size, trace_fn f
 	const struct ev_uring *e = record;
 	int ret = 0;
 
+	if (e->kind == RAW_PATH)
+		return files_path(t->files, record, fn, arg);
 	/* An index of a registered file says nothing to others. */
 	if (e->flags & URING_FILE)
 		ret = files_met(t->files, e->dev, e->ino, e->tid, e->sqe_flags & 1 ? -1 : e->fd, e->ts_ns, fn, arg);
+	if (!ret && !files_wanted(t->files, e->flags & URING_FILE, e->dev, e->ino)) {
+		t->unwanted++;
+		return 0;
+	}
 	return ret ? ret : fn(arg, record, size);
 }
 
@@ -161,7 +172,7 @@ const struct tracer_ops iouring_tracer = {
 	.give_up = give_up,
 	.attach = attach,
 	.detach = detach,
-	.kinds = { EV_URING },
+	.kinds = { EV_URING, RAW_PATH },
 	.deliver = deliver,
 	.in_flight = in_flight,
 	.busy = busy,

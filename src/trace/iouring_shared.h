@@ -19,10 +19,10 @@ struct uring_slot {
 	u64 pad; /* to 96 bytes */
 };
 
-/* A word of one CPU, on a cache line of its own. */
-struct address {
-	volatile u64 v;
-	u64 pad[7];
+/* Read-only data of the programs, set before load. */
+struct iouring_config {
+	u64 opcode[4];		  /* bit n: keep opcode n */
+	u64 min_bytes, max_bytes; /* keep requests of such a size */
 };
 
 #endif

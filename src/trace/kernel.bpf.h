@@ -61,6 +61,31 @@ struct super_block {
 	u32 s_dev;
 };
 
+struct qstr {
+	u32 len;
+	const unsigned char *name;
+};
+
+struct dentry {
+	struct dentry *d_parent;
+	struct qstr d_name;
+};
+
+struct vfsmount {
+	struct dentry *mnt_root;
+};
+
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+};
+
+struct path {
+	struct vfsmount *mnt;
+	struct dentry *dentry;
+};
+
 struct inode {
 	u16 i_mode;
 	struct super_block *i_sb;
@@ -69,6 +94,7 @@ struct inode {
 };
 
 struct file {
+	struct path f_path;
 	struct inode *f_inode;
 	s64 f_pos;
 };
@@ -86,7 +112,28 @@ struct files_struct {
 	struct fdtable *fdt;
 };
 
+struct ns_common {
+	u32 inum;
+};
+
+struct pid_namespace {
+	struct ns_common ns;
+};
+
+/* A number in a pid namespace; those of a process begin with the first one's. */
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+};
+
+struct pid {
+	u32 level;
+	struct upid numbers[1];
+};
+
 struct task_struct {
+	struct task_struct *group_leader;
+	struct pid *thread_pid;
 	u32 flags;
 	int pid;
 	int tgid;

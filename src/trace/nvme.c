@@ -59,16 +59,13 @@ static void choose(struct tracer *t, const struct trace_options *o, const struct
 static void set_filters(struct nvme_config *cfg, const struct trace_options *o)
 {
 	size_t i;
-	bool all = true;
 
 	for (i = 0; i < ARRAY_SIZE(cfg->opcode); i++)
-		all = all && !o->nvme.opcode[i];
-	for (i = 0; i < ARRAY_SIZE(cfg->opcode); i++)
-		cfg->opcode[i] = all ? UINT64_MAX : o->nvme.opcode[i];
-	cfg->min_bytes = o->nvme.min_bytes;
-	cfg->max_bytes = o->nvme.max_bytes ? o->nvme.max_bytes : UINT32_MAX;
-	cfg->no_admin = o->nvme.no_admin || !all;
-	cfg->filter_command = cfg->no_admin || o->nvme.min_bytes || o->nvme.max_bytes;
+		cfg->opcode[i] = o->by_op ? o->nvme.opcode[i] : UINT64_MAX;
+	cfg->min_bytes = (u32)MIN(o->min_bytes, (u64)UINT32_MAX);
+	cfg->max_bytes = o->max_bytes ? (u32)MIN(o->max_bytes, (u64)UINT32_MAX) : UINT32_MAX;
+	cfg->no_admin = o->nvme.no_admin || o->by_op;
+	cfg->filter_command = cfg->no_admin || o->min_bytes || o->max_bytes;
 	cfg->filter_disk = !!o->nvme.n_disks;
 }
 

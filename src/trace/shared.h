@@ -27,6 +27,12 @@ struct counters {
 	u64 v[8];
 };
 
+/* A word of one CPU, on a cache line of its own. */
+struct address {
+	volatile u64 v;
+	u64 pad[7];
+};
+
 /* A thread's name is looked at again after this time. */
 #define TASK_CHECK_NS 1000000000ull
 
@@ -34,8 +40,9 @@ struct counters {
 struct task_name {
 	char comm[16] __attribute__((aligned(8)));
 	u32 pid;
-	u32 pad;
+	u32 ns_pid;
 	u64 checked_ns;
+	u64 cgroup;
 };
 
 /* Read-only data of every tracer, set before load. */
@@ -46,9 +53,17 @@ struct trace_config {
 	u32 self;	  /* the tracer's own thread group, which some tracers leave out */
 	u8 filter_pid;
 	u8 filter_comm;
+	u8 filter_path; /* the map files_unwanted may have some */
+	u8 pad[3];
 	u8 can_cast;	  /* the kernel has bpf_rdonly_cast ... */
 	u8 can_cast_nvme; /* ... and the NVMe driver built in */
 	char comm[16];
+};
+
+/* What the list of processes has of each (tasks.bpf.c). */
+struct process_number {
+	u32 pid;    /* in the first pid namespace */
+	u32 number; /* in the one that was asked for */
 };
 
 #endif

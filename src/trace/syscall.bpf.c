@@ -44,8 +44,8 @@ struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, u32);
-	__type(value, struct raw_opened);
-} opened SEC(".maps");
+	__type(value, struct raw_failed);
+} failed SEC(".maps");
 
 /* ---- arguments ---- */
 
@@ -138,7 +138,7 @@ int BPF_PROG(enter, struct pt_regs *regs, long nr)
 	struct task_state *s;
 	struct file *f;
 
-	if (!shape)
+	if (!shape || shape->flags & CALL_UNWANTED)
 		return 0;
 	s = bpf_task_storage_get(&states, bpf_get_current_task_btf(), NULL, STORAGE_CREATE);
 	if (!s)
@@ -218,11 +218,11 @@ static __always_inline void set_offset(struct ev_syscall *r, const volatile stru
 	}
 }
 
-/* Sends the path of a file that was opened, or that could not be: once a call, as long as it is. */
-static __noinline int tell_opened(const struct ev_syscall *r, const char *path)
+/* Sends the path that could not be opened, as long as it is. */
+static __noinline int tell_failed(const struct ev_syscall *r, const char *path)
 {
 	u32 zero = 0;
-	struct raw_opened *o = bpf_map_lookup_elem(&opened, &zero);
+	struct raw_failed *o = bpf_map_lookup_elem(&failed, &zero);
 	void *ring = this_ring();
 	long n;
 
@@ -231,16 +231,13 @@ static __noinline int tell_opened(const struct ev_syscall *r, const char *path)
 	n = bpf_probe_read_user_str(o->path, sizeof(o->path), path);
 	if (n <= 1 || n > CALL_PATH_MAX)
 		return 0;
-	o->kind = RAW_OPENED;
+	o->kind = RAW_FAILED;
 	o->dirfd = r->fd;
 	o->ts_ns = r->ts_ns;
-	o->ino = r->ino;
-	o->dev = r->dev;
 	o->tid = r->tid;
 	o->pid = bpf_get_current_pid_tgid() >> 32;
-	o->fd = (s32)r->ret;
 	o->n = (u32)n - 1;
-	bpf_ringbuf_output(ring, o, __builtin_offsetof(struct raw_opened, path) + (n & (CALL_PATH_MAX * 2 - 1)), 0);
+	bpf_ringbuf_output(ring, o, __builtin_offsetof(struct raw_failed, path) + (n & (CALL_PATH_MAX * 2 - 1)), 0);
 	return 0;
 }
 
@@ -265,8 +262,9 @@ static __always_inline void set_arguments(struct ev_syscall *r, const volatile s
 	}
 }
 
-static __always_inline void set_file(struct ev_syscall *r, const volatile struct call_shape *shape,
-				     struct pt_regs *regs, const struct task_state *s)
+/* The file, where it is there now. */
+static __always_inline struct file *set_file(struct ev_syscall *r, const volatile struct call_shape *shape,
+					     struct pt_regs *regs, const struct task_state *s)
 {
 	bool other = shape->flags & CALL_RETURNS_FILE;
 	s64 fd = other ? r->ret : r->fd;
@@ -281,6 +279,7 @@ static __always_inline void set_file(struct ev_syscall *r, const volatile struct
 		r->flags |= SYSCALL_FILE;
 	}
 	set_offset(r, shape, regs, f);
+	return f;
 }
 
 static __always_inline bool is_new_to(struct task_state *s, u64 ino, u32 dev)
@@ -299,12 +298,18 @@ int BPF_PROG(leave, struct pt_regs *regs, long ret)
 	const volatile struct call_shape *shape = shape_of(call_nr(regs));
 	struct ev_syscall r = { .kind = EV_SYSCALL };
 	struct task_state *s;
+	struct file *f;
 	bool entered, is_new = false;
 	u64 now;
 
 	if (!shape)
 		return 0;
 	count(N_SEEN);
+	/* What opens says of a file whether it is another one now. */
+	if (shape->flags & CALL_UNWANTED && !(cfg.filter_path && shape->flags & CALL_OPENS)) {
+		count(N_FILTERED);
+		return 0;
+	}
 	s = bpf_task_storage_get(&states, bpf_get_current_task_btf(), NULL, STORAGE_CREATE);
 	if (!s) {
 		count(N_MAP_FULL);
@@ -323,7 +328,18 @@ int BPF_PROG(leave, struct pt_regs *regs, long ret)
 	r.ret = ret;
 	r.tid = (u32)bpf_get_current_pid_tgid();
 	set_arguments(&r, shape, regs);
-	set_file(&r, shape, regs, s);
+	f = set_file(&r, shape, regs, s);
+	if (shape->flags & CALL_OPENS) {
+		if (r.flags & SYSCALL_FILE)
+			file_opened(file_key(r.ino, r.dev), r.ts_ns);
+		else
+			tell_failed(&r, (const char *)argument(regs, shape->fd ? 2 : 1));
+	}
+	if (shape->flags & CALL_UNWANTED || r.size < sc.min_bytes || r.size > sc.max_bytes ||
+	    (r.flags & SYSCALL_FILE && !file_wanted(file_key(r.ino, r.dev)))) {
+		count(N_FILTERED);
+		return 0;
+	}
 	if (now - s->told_ns > TASK_CHECK_NS || !s->told_ns) {
 		struct who w = {};
 
@@ -331,10 +347,10 @@ int BPF_PROG(leave, struct pt_regs *regs, long ret)
 		tell_task(&w, r.ts_ns);
 		s->told_ns = now;
 	}
-	if (shape->flags & CALL_OPENS)
-		tell_opened(&r, (const char *)argument(regs, shape->fd ? 2 : 1));
 	if (r.flags & SYSCALL_FILE)
 		is_new = is_new_to(s, r.ino, r.dev);
+	if (f && (is_new || shape->flags & CALL_OPENS))
+		is_new = !tell_path(f, r.ino, r.dev, r.ts_ns);
 	count(put_flagged(&r, sizeof(r), is_new) ? N_STORED : N_RING_FULL);
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <sys/syscall.h>
 
+#include "trace/file_shared.h"
 #include "trace/files.h"
 #include "trace/tracer.h"
 /* The skeleton needs the types of the shared header. */
@@ -90,7 +91,6 @@ static int open_bpf(struct tracer *t, const struct trace_options *o)
 	struct syscall_bpf *b = syscall_bpf__open();
 	size_t i;
 
-	(void)o;
 	if (!b)
 		return -errno;
 	t->bpf = b;
@@ -98,9 +98,17 @@ static int open_bpf(struct tracer *t, const struct trace_options *o)
 	t->skeleton = b->skeleton;
 	t->cfg = &b->rodata->cfg;
 	t->counters = b->bss->counters;
-	for (i = 0; i < ARRAY_SIZE(calls); i++)
-		if (calls[i].nr < MAX_CALL_NR)
-			b->rodata->sc.shape[calls[i].nr] = calls[i].shape;
+	b->rodata->sc.min_bytes = o->min_bytes;
+	b->rodata->sc.max_bytes = o->max_bytes ? o->max_bytes : UINT64_MAX;
+	for (i = 0; i < ARRAY_SIZE(calls); i++) {
+		struct call_shape *shape = &b->rodata->sc.shape[calls[i].nr];
+
+		if (calls[i].nr >= MAX_CALL_NR)
+			continue;
+		*shape = calls[i].shape;
+		if (o->by_op && !(o->calls >> shape->call & 1))
+			shape->flags |= CALL_UNWANTED;
+	}
 	return 0;
 }
 
@@ -124,15 +132,13 @@ static int attach(struct tracer *t)
 
 /* ---- records ---- */
 
-static int opened(const struct tracer *t, const struct raw_opened *o, trace_fn fn, void *arg)
+static int failed(const struct tracer *t, const struct raw_failed *o, trace_fn fn, void *arg)
 {
 	struct state *s = t->state;
 
-	if (o->fd < 0) {
-		s->failed_ts_ns = o->ts_ns;
-		s->failed_tid = o->tid;
-	}
-	return files_opened(t->files, o, &s->failed_ino, fn, arg);
+	s->failed_ts_ns = o->ts_ns;
+	s->failed_tid = o->tid;
+	return files_failed(t->files, o, &s->failed_ino, fn, arg);
 }
 
 /* The descriptor that stands for the file of the call. */
@@ -145,19 +151,25 @@ static int deliver(struct tracer *t, const void *record, size_t size, trace_fn f
 {
 	const struct ev_syscall *c = record;
 	const struct state *s = t->state;
-	struct ev_syscall failed;
+	struct ev_syscall copy;
 	int ret = 0;
 
-	if (c->kind == RAW_OPENED)
-		return opened(t, record, fn, arg);
+	if (c->kind == RAW_FAILED)
+		return failed(t, record, fn, arg);
+	if (c->kind == RAW_PATH)
+		return files_path(t->files, record, fn, arg);
 	if (c->flags & SYSCALL_FILE)
 		ret = files_met(t->files, c->dev, c->ino, c->tid, fd_of(c), c->ts_ns, fn, arg);
 	if (c->ret < 0 && s->failed_ts_ns == c->ts_ns && s->failed_tid == c->tid) {
-		failed = *c;
-		failed.flags |= SYSCALL_FILE;
-		failed.dev = EV_DEV_NO_FILE;
-		failed.ino = s->failed_ino;
-		return fn(arg, &failed, sizeof(failed));
+		copy = *c;
+		copy.flags |= SYSCALL_FILE;
+		copy.dev = EV_DEV_NO_FILE;
+		copy.ino = s->failed_ino;
+		c = record = &copy;
+	}
+	if (!ret && !files_wanted(t->files, c->flags & SYSCALL_FILE, c->dev, c->ino)) {
+		t->unwanted++;
+		return 0;
 	}
 	return ret ? ret : fn(arg, record, size);
 }
@@ -177,7 +189,7 @@ const struct tracer_ops syscall_tracer = {
 	.open = open_bpf,
 	.prepare = prepare,
 	.attach = attach,
-	.kinds = { EV_SYSCALL, RAW_OPENED },
+	.kinds = { EV_SYSCALL, RAW_FAILED, RAW_PATH },
 	.deliver = deliver,
 	.destroy = destroy,
 };

@@ -26,27 +26,26 @@ enum call_flags {
 	CALL_OFFSET_AT = 1 << 4,    /* `offset` points to the offset, which the call moves; NULL = position */
 	CALL_RETURNS_FILE = 1 << 5, /* the file is the one that it returns */
 	CALL_HOW = 1 << 6,	    /* openat2: `arg` points to its flags and mode */
+	CALL_UNWANTED = 1 << 7,	    /* counted, not recorded: another one was asked for */
 };
 
 /* Read-only data of the programs, set before load. */
 struct syscall_config {
+	u64 min_bytes, max_bytes; /* keep calls of such a size */
 	struct call_shape shape[MAX_CALL_NR];
 };
 
-/* The raw kind of an opened file's path on its way to user space. */
-#define RAW_OPENED 200
+/* The raw kind of a path that could not be opened, on its way to user space. */
+#define RAW_FAILED 200
 
-struct raw_opened {
+struct raw_failed {
 	u8 kind;
 	u8 pad[3];
 	s32 dirfd;
 	u64 ts_ns;
-	u64 ino;
-	u32 dev;
 	u32 pid; /* thread group */
 	u32 tid;
-	s32 fd; /* a negated errno when it was not opened */
-	u32 n;	/* bytes of path, without a zero */
+	u32 n; /* bytes of path, without a zero */
 	u32 pad2;
 	char path[CALL_PATH_MAX];
 };

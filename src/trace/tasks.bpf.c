@@ -7,6 +7,49 @@
 
 char LICENSE[] SEC("license") = "GPL";
 
+/* The pid namespace whose numbers the list has; set before load. */
+const volatile u32 list_ns = 0;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+} __attribute__((preserve_access_index));
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+} __attribute__((preserve_access_index));
+
+/* All processes with their numbers in that namespace: user space reads it as a file. */
+SEC("?iter/task")
+int list_pids(struct bpf_iter__task *ctx)
+{
+	struct task_struct *t = ctx->task;
+	struct process_number n = {};
+	struct pid_namespace *ns;
+	struct upid *number;
+	struct pid *pid;
+	u32 i;
+
+	if (!t || t->pid != t->tgid)
+		return 0;
+	pid = t->thread_pid;
+	if (!pid)
+		return 0;
+	n.pid = (u32)t->tgid;
+	for (i = 0; i < PID_LEVELS; i++) {
+		number = number_at(pid, i);
+		if (!number)
+			break;
+		ns = peek(struct upid, number, ns);
+		if (peek(struct pid_namespace, ns, ns.inum) != list_ns)
+			continue;
+		n.number = (u32)peek(struct upid, number, nr);
+		bpf_seq_write(ctx->meta->seq, &n, sizeof(n));
+		break;
+	}
+	return 0;
+}
+
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(process_exec, struct task_struct *t)
 {

@@ -37,6 +37,7 @@ struct trace {
 	trace_fn fn;
 	void *arg;
 	int pids_fd, tasks_fd;
+	u32 self; /* our own process, as the programs see it */
 };
 
 static char log_text[1 << 20];
@@ -68,16 +69,17 @@ void facility_off(struct facility *f, const char *why)
 
 /* ---- loading ---- */
 
-static void configure(struct trace_config *cfg, const struct trace_options *o, const struct probe *p)
+static void configure(struct trace_config *cfg, const struct trace_options *o, const struct probe *p, u32 self)
 {
 	cfg->wake_bytes = ring_size(o->ring_bytes) / 4;
 	cfg->can_cast = probe_has_builtin_func(p, "bpf_rdonly_cast");
 	cfg->can_cast_nvme = cfg->can_cast && probe_has_builtin_tracepoint(p, "nvme_setup_cmd");
 	cfg->filter_pid = o->n_pids || o->follow;
 	cfg->filter_comm = !!o->comm;
+	cfg->filter_path = !!o->n_paths;
 	cfg->cgroup = o->cgroup;
 	cfg->cgroup_level = o->cgroup_level;
-	cfg->self = (u32)getpid();
+	cfg->self = self;
 	if (o->comm)
 		snprintf(cfg->comm, sizeof(cfg->comm), "%s", o->comm);
 }
@@ -85,7 +87,7 @@ static void configure(struct trace_config *cfg, const struct trace_options *o, c
 /* What is one for all is made by the first tracer that has it, and used by the others. */
 static int share_maps(const struct tracer *t, const struct tracer *all, size_t n_before)
 {
-	static const char *const shared[] = { "rings", "tasks", "pid_filter", "files_seen" };
+	static const char *const shared[] = { "rings", "tasks", "pid_filter", "files_seen", "files_unwanted" };
 	size_t i, k;
 	int ret = 0;
 
@@ -116,7 +118,7 @@ static int load(struct tracer *t, const struct trace *all, const struct trace_op
 	int ret = t->ops->open(t, o);
 
 	if (!ret) {
-		configure(t->cfg, o, p);
+		configure(t->cfg, o, p, all->self);
 		ret = share_maps(t, all->tracer, all->n);
 	}
 	if (!ret)
@@ -161,7 +163,9 @@ static int add_tracer(struct trace *t, const struct tracer_ops *ops, const struc
 	}
 	for (i = 0; i < ARRAY_SIZE(ops->kinds) && ops->kinds[i]; i++)
 		t->takes[ops->kinds[i]] = r;
-	t->n++;
+	/* Of the first, which lists processes: the others are told who we are. */
+	if (!t->n++ && tasks_first_pid(r, (u32)getpid(), &t->self))
+		t->self = 0;
 	return ops->prepare ? ops->prepare(r, o) : 0;
 }
 
@@ -183,6 +187,8 @@ static int open_shared(struct trace *t, const struct trace_options *o)
 
 	t->pids_fd = bpf_object__find_map_fd_by_name(first, "pid_filter");
 	t->tasks_fd = bpf_object__find_map_fd_by_name(first, "tasks");
+	for (i = 0; i < t->n; i++)
+		files_set_map(t->files, bpf_object__find_map_fd_by_name(t->tracer[i].obj, "files_unwanted"));
 	ret = rings_open(&t->rings, bpf_object__find_map_fd_by_name(first, "rings"), o->ring_bytes, on_record, t);
 	for (i = 0; i < o->n_pids && !ret; i++)
 		ret = trace_add_pid(t, (pid_t)o->pids[i]);
@@ -200,7 +206,7 @@ int trace_open(struct trace **out, const struct trace_options *o, trace_fn fn, v
 	if (!t)
 		return ret;
 	t->fn = fn;
-	t->files = files_new();
+	t->files = files_new(o->paths, o->n_paths);
 	t->arg = arg;
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
 	libbpf_set_print(keep_log);
@@ -217,7 +223,14 @@ int trace_open(struct trace **out, const struct trace_options *o, trace_fn fn, v
 	if (ret)
 		goto out;
 	ret = open_shared(t, o);
-	if (ret)
+	if (ret == -EOPNOTSUPP)
+		snprintf(
+			why, n_why,
+			"process ids here are not the kernel's, and it does not list them: following processes needs the "
+			"host's pid namespace (docker --pid=host, hostPID: true)");
+	else if (ret == -ESRCH)
+		snprintf(why, n_why, "a process of --pid has ended");
+	else if (ret)
 		probe_explain(ret, log_text, why, n_why);
 out:
 	probe_close(p);
@@ -268,12 +281,18 @@ int trace_attach(struct trace *t)
 	return ret;
 }
 
+int trace_first_pid(const struct trace *t, pid_t pid, u32 *first)
+{
+	return tasks_first_pid(&t->tracer[0], (u32)pid, first);
+}
+
 int trace_add_pid(struct trace *t, pid_t pid)
 {
-	u32 key = (u32)pid;
+	u32 key;
 	u8 yes = 1;
+	int ret = trace_first_pid(t, pid, &key);
 
-	return bpf_map_update_elem(t->pids_fd, &key, &yes, BPF_ANY);
+	return ret ? ret : bpf_map_update_elem(t->pids_fd, &key, &yes, BPF_ANY);
 }
 
 const struct facility *trace_facility(const struct trace *t, size_t i)
@@ -350,6 +369,8 @@ bool trace_find_task(void *arg, u32 tid, struct ev_task *e)
 	if (bpf_map_lookup_elem(t->tasks_fd, &tid, &name))
 		return false;
 	e->pid = name.pid;
+	e->ns_pid = name.ns_pid;
+	e->cgroup = name.cgroup;
 	memcpy(e->comm, name.comm, sizeof(e->comm));
 	return true;
 }
@@ -426,11 +447,11 @@ bool trace_account(const struct trace *t, size_t i, struct ev_loss *loss)
 		.witness = r->ops->witness,
 		.ts_ns = clock_ns(CLOCK_MONOTONIC),
 		.seen = total(r, N_SEEN),
-		.stored = total(r, N_STORED),
+		.stored = total(r, N_STORED) - r->unwanted,
 		.ring_full = total(r, N_RING_FULL),
 		.map_full = total(r, N_MAP_FULL),
 		.hook_missed = missed_runs(r),
-		.filtered = total(r, N_FILTERED),
+		.filtered = total(r, N_FILTERED) + r->unwanted,
 	};
 	return true;
 }

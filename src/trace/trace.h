@@ -23,12 +23,18 @@ struct trace_options {
 	u32 witnesses;	 /* enum trace_witness */
 	const u32 *pids; /* thread groups to keep; with children when follow is set */
 	size_t n_pids;
-	bool follow;	  /* children of pids count as well; more may be added later */
-	const char *comm; /* thread name to keep, NULL = all */
-	u64 cgroup;	  /* id of the cgroup to keep, 0 = all */
-	u32 cgroup_level; /* its depth below the root of the hierarchy */
-	bool cq_overflow; /* completion queues of io_uring that overflow */
-	u64 ring_bytes;	  /* of each ring; rounded up to a power of two of pages */
+	bool follow;		  /* children of pids count as well; more may be added later */
+	const char *comm;	  /* thread name to keep, NULL = all */
+	u64 cgroup;		  /* id of the cgroup to keep, 0 = all */
+	u32 cgroup_level;	  /* its depth below the root of the hierarchy */
+	bool cq_overflow;	  /* completion queues of io_uring that overflow */
+	u64 ring_bytes;		  /* of each ring; rounded up to a power of two of pages */
+	bool by_op;		  /* keep only the operations that are named below, of every tracer */
+	u64 calls;		  /* bit n: enum ev_call n */
+	u64 requests[4];	  /* bit n: io_uring opcode n */
+	u64 min_bytes, max_bytes; /* of an operation; max 0 = no limit */
+	const char *const *paths; /* of files, see files_new(); calls and requests on others are filtered */
+	size_t n_paths;
 	struct {
 		bool passthrough_only;	  /* the uring-cmd view */
 		bool entry_probe;	  /* time of entry, attempts, refused commands */
@@ -37,8 +43,7 @@ struct trace_options {
 		const char *const *disks; /* disk names to keep (a head's paths listed one by one) */
 		size_t n_disks;
 		u32 inflight_max; /* commands the drivers can hold */
-		u32 min_bytes, max_bytes;
-		u64 opcode[4]; /* bit n: keep opcode n; all 0 = every one */
+		u64 opcode[4];	  /* bit n: keep opcode n */
 	} nvme;
 };
 
@@ -61,7 +66,10 @@ struct trace;
  */
 int trace_open(struct trace **out, const struct trace_options *o, trace_fn fn, void *arg, char *why, size_t n_why);
 int trace_attach(struct trace *t);
+/* A process by its number here, which the filter keeps.  0, -errno; -ESRCH: there is none (any more). */
 int trace_add_pid(struct trace *t, pid_t pid);
+/* The number in the first pid namespace of a process that has `pid` in ours.  0 or as above. */
+int trace_first_pid(const struct trace *t, pid_t pid, u32 *first);
 /* The i-th facility of all tracers, NULL past the last. */
 const struct facility *trace_facility(const struct trace *t, size_t i);
 

@@ -22,6 +22,7 @@ struct tracer {
 	size_t n_facilities;
 	void *bpf;	     /* the skeleton's own struct */
 	void *state;	     /* of the tracer */
+	u64 unwanted;	     /* records that came here and were of no path that is asked for */
 	bool variant;	     /* which of two hooks this kernel has, for the tracer itself */
 	struct files *files; /* what files are called: the trace's */
 };
@@ -53,6 +54,12 @@ struct tracer_ops {
 };
 
 extern const struct tracer_ops tasks_tracer, nvme_tracer, syscall_tracer, iouring_tracer;
+
+/*
+ * The number in the first pid namespace of a process that has `pid` in ours.
+ * 0, -ESRCH, or -EOPNOTSUPP where the kernel does not tell.
+ */
+int tasks_first_pid(const struct tracer *tasks, u32 pid, u32 *first);
 
 void facility_off(struct facility *f, const char *why);
 

@@ -124,7 +124,7 @@ like "$out" '^warn +memlock: 65536 bytes; .* 4194304' 'a low RLIMIT_MEMLOCK: bot
 printf 'NSpid:\t1\nCapEff:\t000000c000000000\n' >"$proc/self/status"
 echo 2 >"$proc/sys/kernel/io_uring_disabled"
 doctor
-like "$out" '^warn +pid namespace: .*hostPID' 'a container that does not see the host: needs hostPID'
+like "$out" '^warn +pid namespace: .*not those that the kernel reports' 'a container that does not see the host: says so'
 like "$out" '^warn +io_uring: kernel.io_uring_disabled is 2' 'io_uring off'
 like "$out" '^warn +capabilities: have CAP_BPF CAP_PERFMON, lack' 'enough to record'
 mv "$sys/kernel/tracing.off" "$sys/kernel/tracing"

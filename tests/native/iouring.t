@@ -73,6 +73,12 @@ is "$(sql kinds "select sum(unfinished), count(*) from uring where op = 'nop' an
 	'... are posted to no queue'
 is "$(jq '.seen == .stored + .in_flight + .filtered' "$dir/kinds.json")" true '... and it adds up'
 
+# --- filters
+"$KVIO" record iouring --json --path "$dir/file" --op read --max-size 8k -o "$dir/filters.kvt" -- fio --name=f --size=2M --ioengine=io_uring \
+	--rw=randrw --bsrange=4k-16k --iodepth=4 --filename="$dir/file:$dir/file2" --output-format=json --output="$dir/f.fio" >"$dir/filters.json"
+is "$(sql filters "select distinct op, path, max(size) <= 8192, count(*) > 20 from uring")" "read,$dir/file,1,1" '--path, --op, --max-size'
+ok '... all others are counted as filtered' quiet filters
+
 # --- a request that never completes
 "$KVIO" record iouring --json -d 1s -o "$dir/hang.kvt" -- "$B/tests/requests" "$dir" hang >"$dir/hang.json" 2>"$dir/hang.err"
 is "$(sql hang "select op, unfinished, lat_ns is null, res is null from uring where user_data = 300")" 'poll_add,1,1,1' \

@@ -85,6 +85,11 @@ is "$(sql all "select count(*) from syscall where name = 'pwrite64' and size = 1
 is "$(sql all "select count(*) from syscall where comm = 'kvio' and ts_ns > (select min(ts_ns) from syscall where comm = 'calls')")" 0 \
 	'after exec the name is the new one'
 
+# --- inherited descriptors of a program that ends at once
+rec inherited --comm dd -- sh -c "dd bs=1 count=1 of='$dir/a/inherited' </etc/passwd 2>/dev/null"
+is "$(sql inherited "select name, path from syscall where name in ('read', 'dup2') and fd = 0 and comm = 'dd'")" 'read,/etc/passwd' \
+	'a descriptor that was inherited has its path'
+
 # --- through JSONL and back
 "$KVIO" cat -q "$dir/all.kvt" -o "$dir/all.jsonl" && "$KVIO" cat -q "$dir/all.jsonl" -o "$dir/back.kvt"
 q="select name, ts_ns, lat_ns, pid, tid, comm, fd, path, offset, address, size, ret, arg, fd2, dev, ino, flags from syscall order by ts_ns, tid"
@@ -163,8 +168,66 @@ cat /etc/hostname /etc/passwd >/dev/null
 rec comm --comm tail -- sh -c 'cat /etc/passwd | tail -n 1 >/dev/null'
 is "$(sql comm "select distinct comm from syscall")" tail '--comm'
 ok '--comm: others are counted as filtered' test "$(of comm filtered)" -gt 10
+mkdir "$dir/p" "$dir/q" "$dir/r"
+rec path --path "$dir/p" -- sh -c "'$calls' '$dir/p'; cat /etc/passwd /etc/passwd >/dev/null"
+is "$(sql path "select count(*) from syscall where path not like '$dir/p/%' or path is null") $(sql path "select count(distinct path) from syscall")" \
+	"0 $(sql all "select count(distinct path) from syscall where path like '$dir/a/%'")" '--path: files below a directory, and no others'
+is "$(sql path "select name, count(*), sum(ret) from syscall where name in ('write', 'preadv2', 'copy_file_range') group by 1 order by 1")" \
+	'copy_file_range,1,2000 preadv2,2,96 write,13,53248' '--path: all of their calls'
+ok '--path: what is filtered is counted' conserved path
+ok '... here and in the kernel' test "$(of path filtered)" -gt 50
+rec glob --path '*/p/sec?nd' -- sh -c "rm '$dir'/p/*; exec '$calls' '$dir/p'"
+is "$(sql glob "select distinct path from syscall where error is null")" "$dir/p/second" '--path: a glob goes over slashes'
+rec failed --path '*/none/xxx*' -- cat "$dir/none/xxx1" "$dir/none/yyy"
+is "$rc $(sql failed "select name, error, path from syscall")" "1 openat,ENOENT,$dir/none/xxx1" '--path: an open that fails'
+# One inode number, two files: the second is wanted, the first was not.
+rec reuse --path "$dir/p/wanted" -- sh -c "cd '$dir/p'; for i in 1 2 3; do echo a >other; rm other; echo b >wanted; rm wanted; done"
+is "$(sql reuse "select count(*), sum(ret) from syscall where name = 'write'")" '3,6' '--path: a number that another file had before'
+rec both -- sh -c "cd '$dir/p'; for i in 1 2; do echo a >other; rm other; echo b >wanted; rm wanted; done"
+is "$(sql both "select path, ret from syscall where name = 'write' and comm = 'sh' order by ts_ns")" \
+	"$dir/p/other,2 $dir/p/wanted,2 $dir/p/other,2 $dir/p/wanted,2" 'a number that goes from file to file: each by its name of that time'
+rec op --op pread64 --op fsync -- "$calls" "$dir/q"
+is "$(sql op "select distinct name from syscall order by 1")" 'fsync pread64' '--op: these calls'
+is "$(sql op "select count(*) from syscall where comm = 'calls'")" \
+	"$(sql all "select count(*) from syscall where comm = 'calls' and name in ('fsync', 'pread64')")" '--op: all of them'
+ok '--op: others are counted as filtered' conserved op
+rec size --min-size 1k --max-size 4k -- "$calls" "$dir/r"
+is "$(sql size "select count(*) from syscall where comm = 'calls'")" \
+	"$(sql all "select count(*) from syscall where comm = 'calls' and size between 1024 and 4096")" '--min-size, --max-size'
+ok '--min-size: others are counted as filtered' conserved size
+"$KVIO" record syscall --op dsm -o "$dir/x.kvt" 2>"$dir/err"
+is "$? $(grep -c "'dsm' is no operation of what is recorded" "$dir/err")" '2 1' '--op: of a call that does not exist'
 "$KVIO" record syscall --cgroup /no/such/group -o "$dir/x.kvt" 2>"$dir/err"
 is $? 2 'a cgroup that is not there: usage error'
 like "$(cat "$dir/err")" "no cgroup '/no/such/group'" '... and says so'
+
+# --- a pid namespace of its own: both numbers
+cat >"$dir/inside.sh" <<'END'
+"$KVIO" record syscall --json -o "$dir/ns.kvt" -- sh -c 'cat /etc/passwd >/dev/null' >"$dir/ns.json" 2>"$dir/ns.err" || exit 9
+sh -c 'sleep 1.5; cat /etc/passwd >/dev/null; true' &
+pid=$!
+"$KVIO" record syscall --pid $pid --children -d 3s -o "$dir/ns2.kvt" 2>"$dir/ns2.err" &
+wait $pid
+kill -INT %2
+wait
+echo $pid >"$dir/ns.pid"
+END
+export KVIO dir
+if unshare --pid --fork --mount-proc sh "$dir/inside.sh" 2>"$dir/err"; then
+	is "$(sql ns "select distinct comm from task where pid != ns_pid and ns_pid < 50 and cgroup_path like '/%' order by 1")" 'cat kvio sh' \
+		'container: the number of the host and its own, the path of its cgroup'
+	is "$(sql ns "select count(*) from syscall where name = 'read' and path = '/etc/passwd' and ret > 0 and comm = 'cat'")" 1 \
+		'container: a program is followed'
+	like "$(cat "$dir/ns2.err")" "process $(cat "$dir/ns.pid") of this pid namespace is [0-9]+ of the host" 'container: --pid is told in both'
+	is "$(sql ns2 "select count(*) from syscall where name = 'read' and path = '/etc/passwd' and ret > 0 and comm = 'cat'")" 1 \
+		'container: --pid is a number of here, --children of it'
+	"$KVIO" cat -q "$dir/ns.kvt" -o "$dir/ns.jsonl" && "$KVIO" cat -q "$dir/ns.jsonl" -o "$dir/nsback.kvt"
+	q='select tid, pid, ns_pid, comm, since_ns, cgroup, cgroup_path from task order by since_ns, tid'
+	is "$(sql nsback "$q" | md5sum)" "$(sql ns "$q" | md5sum)" 'container: the same from JSONL and back'
+else
+	echo "# SKIP no pid namespace can be made here: $(head -n 1 "$dir/err")"
+fi
+is "$("$KVIO" record syscall --children -o "$dir/x.kvt" 2>&1)" "kvio record: --children are those of --pid
+Try 'kvio record --help'." '--children without --pid'
 
 done_testing
