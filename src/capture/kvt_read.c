@@ -17,6 +17,7 @@ struct kvt_reader {
 	char defect[96];
 	u8 *stored, *raw;
 	u32 stored_cap, raw_cap;
+	ZSTD_DCtx *unpack;
 	json_t *doc;
 };
 
@@ -47,6 +48,11 @@ int kvt_reader_open(struct kvt_reader **out, kvt_read_fn read, void *arg)
 
 	if (!r)
 		return -ENOMEM;
+	r->unpack = ZSTD_createDCtx();
+	if (!r->unpack) {
+		free(r);
+		return -ENOMEM;
+	}
 	r->read = read;
 	r->arg = arg;
 	n = read_full(r, &head, sizeof(head));
@@ -114,7 +120,7 @@ static int read_payload(struct kvt_reader *r, const struct kvt_block *b, u64 sta
 		return defect(r, start, "damaged block (checksum)");
 	*payload = r->stored;
 	if (b->codec == KVT_ZSTD) {
-		size_t got = ZSTD_decompress(r->raw, b->raw, r->stored, b->stored);
+		size_t got = ZSTD_decompressDCtx(r->unpack, r->raw, b->raw, r->stored, b->stored);
 
 		if (ZSTD_isError(got) || got != b->raw)
 			return defect(r, start, "damaged block (zstd)");
@@ -181,6 +187,7 @@ const char *kvt_defect(const struct kvt_reader *r)
 void kvt_reader_close(struct kvt_reader *r)
 {
 	json_decref(r->doc);
+	ZSTD_freeDCtx(r->unpack);
 	free(r->stored);
 	free(r->raw);
 	free(r);

@@ -6,6 +6,8 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "lib/pages.h"
+
 #define BLOCK_BYTES (1u << 20)
 #define BLOCKS	    3u /* with the user, ready, being filled */
 
@@ -94,7 +96,7 @@ int ahead_open(struct ahead **out, struct zin *z, size_t front, size_t behind)
 	a->z = z;
 	a->front = front;
 	a->stride = front + BLOCK_BYTES + behind;
-	a->memory = calloc(BLOCKS, a->stride);
+	a->memory = pages_alloc(BLOCKS * a->stride);
 	if (!a->memory) {
 		free(a);
 		return -ENOMEM;
@@ -139,6 +141,6 @@ void ahead_close(struct ahead *a)
 	}
 	pthread_cond_destroy(&a->changed);
 	pthread_mutex_destroy(&a->lock);
-	free(a->memory);
+	pages_free(a->memory, BLOCKS * a->stride);
 	free(a);
 }

@@ -24,34 +24,42 @@ static void insertion_sort(u64 *v, size_t n)
 	}
 }
 
-/* Radix sort by bytes from the lowest; a byte that is the same in all elements costs nothing. */
-static void radix_sort(u64 *v, size_t n, u64 *tmp)
+#define DIGIT_BITS 11
+
+/* Orders `from` in `to` by the DIGIT_BITS above bit `shift`. */
+static void radix_pass(const u64 *from, u64 *to, size_t n, u32 shift)
 {
-	size_t count[8][256] = {};
-	u64 *from = v, *to = tmp;
-	size_t i, at;
-	int d, k;
+	size_t at[1u << DIGIT_BITS] = {}, i, sum = 0, here;
+	const u32 mask = ARRAY_SIZE(at) - 1;
 
 	for (i = 0; i < n; i++)
-		for (d = 0; d < 8; d++)
-			count[d][v[i] >> (8 * d) & 0xff]++;
-	for (d = 0; d < 8; d++) {
-		size_t *c = count[d];
-		u64 *swap;
+		at[from[i] >> shift & mask]++;
+	for (i = 0; i <= mask; i++) {
+		here = at[i];
+		at[i] = sum;
+		sum += here;
+	}
+	for (i = 0; i < n; i++)
+		to[at[from[i] >> shift & mask]++] = from[i];
+}
 
-		if (c[from[0] >> (8 * d) & 0xff] == n)
-			continue;
-		for (k = 0, at = 0; k < 256; k++) {
-			size_t here = c[k];
+/* Radix sort by the bits from `low` on, equal ones staying as they are; bits that are the same in all cost nothing. */
+static void radix_sort(u64 *v, size_t n, u64 *tmp, u32 low)
+{
+	u64 *from = v, *to = tmp, *swap, differ = 0;
+	u32 shift;
+	size_t i;
 
-			c[k] = at;
-			at += here;
-		}
-		for (i = 0; i < n; i++)
-			to[c[from[i] >> (8 * d) & 0xff]++] = from[i];
+	for (i = 1; i < n; i++)
+		differ |= v[i] ^ v[0];
+	differ &= UINT64_MAX << low;
+	while (differ) {
+		shift = (u32)__builtin_ctzll(differ);
+		radix_pass(from, to, n, shift);
 		swap = from;
 		from = to;
 		to = swap;
+		differ = shift + DIGIT_BITS < 64 ? differ & UINT64_MAX << (shift + DIGIT_BITS) : 0;
 	}
 	if (from != v)
 		memcpy(v, from, n * sizeof(*v));
@@ -74,7 +82,7 @@ static bool sort_easy(u64 *v, size_t n)
 void u64_sort_in(u64 *v, size_t n, u64 *tmp)
 {
 	if (!sort_easy(v, n))
-		radix_sort(v, n, tmp);
+		radix_sort(v, n, tmp, 0);
 }
 
 int u64_sort(u64 *v, size_t n)
@@ -86,9 +94,14 @@ int u64_sort(u64 *v, size_t n)
 	tmp = malloc(n * sizeof(*tmp));
 	if (!tmp)
 		return -ENOMEM;
-	radix_sort(v, n, tmp);
+	radix_sort(v, n, tmp, 0);
 	free(tmp);
 	return 0;
+}
+
+void u64_sort_from(u64 *v, size_t n, u64 *tmp, u32 low)
+{
+	radix_sort(v, n, tmp, low);
 }
 
 /* The number, from 0, of the element that is the percentile. */

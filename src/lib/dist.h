@@ -27,6 +27,8 @@ struct dist {
 int u64_sort(u64 *v, size_t n);
 /* The same with room for n elements at tmp. */
 void u64_sort_in(u64 *v, size_t n, u64 *tmp);
+/* The same by the bits from `low` on only; those that are equal by them stay in their order. */
+void u64_sort_from(u64 *v, size_t n, u64 *tmp, u32 low);
 
 /* The nearest-rank percentile; 0 when n is 0. */
 u64 u64_percentile(const u64 *sorted, size_t n, u32 percent);

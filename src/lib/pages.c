@@ -7,6 +7,8 @@
 
 #define ROUND	  ((size_t)64 << 10) /* whole pages, of every size that systems have */
 #define HUGE_PAGE ((size_t)2 << 20)
+/* What is worth a huge page of its own: where a hypervisor has a hand in it, a fault costs as much as clearing 64 KiB. */
+#define HUGE_FROM ((size_t)768 << 10)
 /*
  * Arrays that are filled side by side must not all begin at the same place of
  * a page: the same lines of all of them would be in one set of the cache.
@@ -21,13 +23,18 @@ static size_t whole(size_t bytes)
 
 static bool is_huge(size_t bytes)
 {
-	return bytes >= HUGE_PAGE;
+	return bytes >= HUGE_FROM;
 }
 
-/* What is mapped for an array. */
+/* What is mapped for an array: its end, too, is on a huge page when most of that would be used. */
 static size_t mapped(size_t bytes)
 {
-	return bytes > SIZE_MAX - STAGGERS * STAGGER ? 0 : whole(is_huge(bytes) ? bytes + STAGGERS * STAGGER : bytes);
+	size_t all;
+
+	if (!is_huge(bytes) || bytes > SIZE_MAX - HUGE_PAGE - STAGGERS * STAGGER)
+		return whole(bytes);
+	all = bytes + STAGGERS * STAGGER;
+	return all % HUGE_PAGE < HUGE_FROM ? whole(all) : all - all % HUGE_PAGE + HUGE_PAGE;
 }
 
 /* Where the mapping of an array begins. */

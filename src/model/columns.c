@@ -94,6 +94,18 @@ int cmd_grow(struct cmd_table *t)
 	return cap ? set_cap(t, cap) : -ENOMEM;
 }
 
+int cmd_rooms(struct cmd_table *t, u32 n)
+{
+	u32 cap = t->cap;
+
+	while (cap - t->n < n) {
+		cap = larger_cap(cap);
+		if (!cap)
+			return -ENOMEM;
+	}
+	return cap > t->cap ? set_cap(t, cap) : 0;
+}
+
 void cmd_reserve(struct cmd_table *t, u64 rows)
 {
 	if (!t->cap && rows >= MIN_RESERVE)

@@ -14,6 +14,8 @@ static struct slice word(const char *s)
 	return (struct slice){ s, strlen(s) };
 }
 
+#define HAS_NLB (1u << 31) /* of flags, here only: the opcode has a number of blocks */
+
 static u32 flags_of(const struct ev_nvme *e)
 {
 	u32 flags = e->flags;
@@ -23,7 +25,7 @@ static u32 flags_of(const struct ev_nvme *e)
 	if (e->status)
 		flags |= CMD_FAILED;
 	if (e->kind == EV_NVME && !(e->flags & NVME_ADMIN) && nvme_op_has_slba(e->opcode))
-		flags |= CMD_HAS_SLBA;
+		flags |= CMD_HAS_SLBA | (nvme_op_has_nlb(e->opcode) ? HAS_NLB : 0);
 	return flags;
 }
 
@@ -70,53 +72,95 @@ static u64 latency_of(struct model *m, const struct ev_nvme *e, u32 *flags)
 	return 0;
 }
 
-static int put_nvme(void *arg, const struct ev_nvme_kv *kv)
+/* What must be looked up: name and key; and the columns that most rows have nothing in. */
+static int put_refs(struct model *m, const struct ev_nvme_kv *e, u32 dev, u32 i)
 {
-	struct input *in = arg;
-	const struct ev_nvme *e = &kv->cmd;
-	struct cmd_table *t = &in->m->cmd;
-	struct device_id id = { .dev = e->dev, .nsid = e->nsid };
-	u32 flags = flags_of(e), dev, name, key = 0, i = t->n;
-	int ret = cmd_room(t);
+	struct cmd_table *t = &m->cmd;
+	u32 key = 0;
+	int ret = name_of(m, &e->cmd, &t->name[i]);
 
-	if (!ret)
-		ret = find_device(in->m, &id, &dev);
-	if (!ret)
-		ret = name_of(in->m, e, &name);
-	if (!ret && e->kind == EV_NVME_KV)
-		ret = key_of(in->m, kv, &key);
+	if (!ret && e->cmd.kind == EV_NVME_KV)
+		ret = key_of(m, e, &key);
 	if (ret)
 		return ret;
-	t->ts_ns[i] = e->ts_ns;
-	t->lat_ns[i] = latency_of(in->m, e, &flags);
-	t->user_data[i] = e->flags & NVME_PASSTHROUGH ? e->user_data : 0;
-	t->slba[i] = e->kind == EV_NVME_KV || (flags & CMD_HAS_SLBA) ? e->slba : 0;
-	t->bytes[i] = e->bytes;
-	t->nlb[i] = (flags & CMD_HAS_SLBA) && nvme_op_has_nlb(e->opcode) ? e->nlb + 1u : 0;
-	t->tid[i] = e->tid;
-	t->task[i] = NONE;
-	t->name[i] = name;
-	t->flags[i] = flags | (key ? CMD_HAS_KEY : 0);
-	t->hwq[i] = e->hwq;
-	t->cid[i] = e->cid;
-	t->opcode[i] = e->opcode;
-	t->attempts[i] = MAX(e->attempts, 1);
-	t->op[i] = NONE;
-	if (e->wait_ns) {
-		t->wait_ns[i] = e->wait_ns;
-		t->waits = true;
-	}
 	if (dev)
 		t->dev[i] = dev;
-	if (key)
+	if (key) {
 		t->key[i] = key;
-	if (e->status)
-		t->status[i] = e->status;
-	t->n++;
-	in->n.commands++;
-	in->m->loading->tagged = in->m->loading->tasks_missing = true;
-	in->n.completions += !(e->flags & NVME_IN_FLIGHT);
+		t->flags[i] |= CMD_HAS_KEY;
+	}
+	if (e->cmd.status)
+		t->status[i] = e->cmd.status;
+	if (e->cmd.wait_ns) {
+		t->wait_ns[i] = e->cmd.wait_ns;
+		t->waits = true;
+	}
 	return 0;
+}
+
+/* Most commands are of the device that the one before was of. */
+static int put_all_refs(struct model *m, const struct ev_nvme_kv *const *kv, u32 n)
+{
+	struct device_id id = {};
+	u32 dev = NONE, i;
+	int ret = 0;
+
+	for (i = 0; i < n && !ret; i++) {
+		const struct ev_nvme *e = &kv[i]->cmd;
+
+		if (dev == NONE || e->dev != id.dev || e->nsid != id.nsid) {
+			id = (struct device_id){ .dev = e->dev, .nsid = e->nsid };
+			ret = find_device(m, &id, &dev);
+		}
+		if (!ret)
+			ret = put_refs(m, kv[i], dev, m->cmd.n + i);
+	}
+	return ret;
+}
+
+#define COLUMN(c, value)                               \
+	for (k = 0; k < n; k++) {                      \
+		const struct ev_nvme *e = &kv[k]->cmd; \
+                                                       \
+		t->c[i + k] = (value);                 \
+	}
+
+/* Column by column: so many places to write to at a time are more than a cache has. */
+static int put_commands(void *arg, const struct ev_nvme_kv *const *kv, u32 n)
+{
+	struct input *in = arg;
+	struct cmd_table *t = &in->m->cmd;
+	u32 flags[WINDOW_BATCH], i = t->n, k;
+	int ret = cmd_rooms(t, n);
+
+	if (ret)
+		return ret;
+	for (k = 0; k < n; k++) {
+		const struct ev_nvme *e = &kv[k]->cmd;
+
+		flags[k] = flags_of(e);
+		t->lat_ns[i + k] = latency_of(in->m, e, &flags[k]);
+		in->n.completions += !(e->flags & NVME_IN_FLIGHT);
+	}
+	COLUMN(ts_ns, e->ts_ns)
+	COLUMN(user_data, e->flags & NVME_PASSTHROUGH ? e->user_data : 0)
+	COLUMN(slba, e->kind == EV_NVME_KV || (flags[k] & CMD_HAS_SLBA) ? e->slba : 0)
+	COLUMN(bytes, e->bytes)
+	COLUMN(nlb, flags[k] & HAS_NLB ? e->nlb + 1u : 0)
+	COLUMN(tid, e->tid)
+	COLUMN(hwq, e->hwq)
+	COLUMN(cid, e->cid)
+	COLUMN(opcode, e->opcode)
+	COLUMN(attempts, MAX(e->attempts, 1))
+	for (k = 0; k < n; k++) {
+		t->flags[i + k] = flags[k] & ~HAS_NLB;
+		t->task[i + k] = t->op[i + k] = NONE;
+	}
+	ret = put_all_refs(in->m, kv, n);
+	t->n += n;
+	in->n.commands += n;
+	in->m->loading->tagged = in->m->loading->tasks_missing = true;
+	return ret;
 }
 
 static int put_disk(struct input *in, const struct ev_disk *e)
@@ -240,7 +284,7 @@ static int put_record(struct input *in, u8 kind, const union record *r)
 	}
 }
 
-static int put_commands(struct window *w, const struct kvt_chunk *c)
+static int take_commands(struct window *w, const struct kvt_chunk *c)
 {
 	const u8 *p = c->records;
 	int ret = 0;
@@ -305,7 +349,7 @@ static int load_chunk(struct input *in, struct window *w, const struct kvt_chunk
 	if (c->type == KVT_FOOTER)
 		put_footer(in, c->doc);
 	if (c->type == EV_NVME || c->type == EV_NVME_KV)
-		return put_commands(w, c);
+		return take_commands(w, c);
 	if (c->type == KVT_TEXT)
 		return load_text(in, c->text, c->n);
 	return c->records ? put_others(in, c) : 0;
@@ -313,7 +357,7 @@ static int load_chunk(struct input *in, struct window *w, const struct kvt_chunk
 
 int load_kvt(struct input *in, struct zin *z)
 {
-	struct window *w = window_new(put_nvme, in);
+	struct window *w = window_new(put_commands, in);
 	struct kvt_reader *r = NULL;
 	struct kvt_chunk c;
 	int ret = w ? kvt_reader_open(&r, read_input, z) : -ENOMEM;

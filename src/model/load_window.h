@@ -12,8 +12,10 @@
 #include "capture/event.h"
 
 struct window;
-/* Takes a record that leaves: 0 or -errno, which the function below returns. */
-typedef int (*window_fn)(void *arg, const struct ev_nvme_kv *e);
+/* They leave so many at a time: as much as the nearest cache holds. */
+#define WINDOW_BATCH 256
+/* Takes the n records that leave, in their order: 0 or -errno, which the functions below return. */
+typedef int (*window_fn)(void *arg, const struct ev_nvme_kv *const *e, u32 n);
 
 /* NULL when there is no memory. */
 struct window *window_new(window_fn leave, void *arg);

@@ -100,6 +100,8 @@ u8 loss_witness(const char *line, size_t n);
 
 /* columns.c.  0 or -ENOMEM. */
 int cmd_grow(struct cmd_table *t);
+/* Room for n more rows. */
+int cmd_rooms(struct cmd_table *t, u32 n);
 /*
  * Before the first row: there will be about so many.  Columns that need not
  * grow are on huge pages from their beginning; room that is not used costs

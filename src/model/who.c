@@ -248,11 +248,23 @@ int sort_devices(struct model *m)
 	return ret;
 }
 
-/* The task that had the thread id at that time: the last one since before, else the first. */
-static u32 task_at(const struct model *m, u32 tid, u64 ts_ns)
-{
-	u32 lo = 0, hi = m->n_tasks;
+/* Whose a thread id is, and from when to when: asked for rows in order of time, it mostly still is. */
+struct tenure {
+	u32 tid, task; /* NONE: nobody's */
+	u64 from_ns, until_ns;
+};
 
+#define TENURES 64 /* by tid, a power of two */
+
+/* The task that had the thread id at that time: the last one since before, else the first. */
+static u32 task_at(const struct model *m, struct tenure *known, u32 tid, u64 ts_ns)
+{
+	struct tenure *x = &known[tid % TENURES];
+	u32 lo = 0, hi = m->n_tasks;
+	bool later, earlier;
+
+	if (x->tid == tid && ts_ns >= x->from_ns && ts_ns < x->until_ns)
+		return x->task;
 	while (lo < hi) {
 		u32 mid = lo + (hi - lo) / 2;
 		const struct task *t = &m->task[mid];
@@ -262,22 +274,29 @@ static u32 task_at(const struct model *m, u32 tid, u64 ts_ns)
 		else
 			hi = mid;
 	}
-	if (lo && m->task[lo - 1].tid == tid)
-		return lo - 1;
-	return lo < m->n_tasks && m->task[lo].tid == tid ? lo : NONE;
+	earlier = lo && m->task[lo - 1].tid == tid;
+	later = lo < m->n_tasks && m->task[lo].tid == tid;
+	*x = (struct tenure){ .tid = tid,
+			      .task = earlier ? lo - 1
+				      : later ? lo
+					      : NONE,
+			      .from_ns = earlier ? m->task[lo - 1].since_ns : 0,
+			      .until_ns = later ? m->task[lo].since_ns : UINT64_MAX };
+	return x->task;
 }
 
 /* The new number of a task that a row has, or the task that its thread was. */
-static void settle_task(const struct model *m, u32 *task, u32 tid, u64 ts_ns, const u32 *to)
+static void settle_task(const struct model *m, struct tenure *known, u32 *task, u32 tid, u64 ts_ns, const u32 *to)
 {
 	if (*task == NONE)
-		*task = task_at(m, tid, ts_ns);
+		*task = task_at(m, known, tid, ts_ns);
 	else if (to)
 		*task = to[*task];
 }
 
 int sort_tasks(struct model *m)
 {
+	struct tenure known[TENURES] = {};
 	u32 *order = NULL, *to = NULL, i;
 	int ret = sort_rows(m->n_tasks, task_before, m, &order);
 
@@ -288,11 +307,11 @@ int sort_tasks(struct model *m)
 	/* Binary captures name threads apart from their commands. */
 	for (i = 0; !ret && m->loading->tasks_missing && i < m->cmd.n; i++)
 		if (m->cmd.task[i] == NONE && m->cmd.tid[i])
-			m->cmd.task[i] = task_at(m, m->cmd.tid[i], m->cmd.ts_ns[i]);
+			m->cmd.task[i] = task_at(m, known, m->cmd.tid[i], m->cmd.ts_ns[i]);
 	for (i = 0; !ret && i < m->call.n; i++)
-		settle_task(m, &m->call.row[i].task, m->call.row[i].ev.tid, m->call.row[i].ev.ts_ns, to);
+		settle_task(m, known, &m->call.row[i].task, m->call.row[i].ev.tid, m->call.row[i].ev.ts_ns, to);
 	for (i = 0; !ret && i < m->uring.n; i++)
-		settle_task(m, &m->uring.row[i].task, m->uring.row[i].ev.tid, m->uring.row[i].ev.ts_ns, to);
+		settle_task(m, known, &m->uring.row[i].task, m->uring.row[i].ev.tid, m->uring.row[i].ev.ts_ns, to);
 	free(order);
 	free(to);
 	return ret;

@@ -18,16 +18,22 @@ struct out {
 	u32 n, fail_at;
 };
 
-static int leave(void *arg, const struct ev_nvme_kv *e)
+static int leave(void *arg, const struct ev_nvme_kv *const *e, u32 n)
 {
 	struct out *o = arg;
+	u32 i;
 
-	if (o->n == o->fail_at)
-		return -EIO;
-	assert_true(e->cmd.slba < N && !o->seen[e->cmd.slba]);
-	o->seen[e->cmd.slba] = true;
-	o->ts_ns[o->n] = e->cmd.ts_ns;
-	o->user_data[o->n++] = e->cmd.user_data;
+	assert_in_range(n, 1, WINDOW_BATCH);
+	for (i = 0; i < n; i++) {
+		const struct ev_nvme *cmd = &e[i]->cmd;
+
+		if (o->n == o->fail_at)
+			return -EIO;
+		assert_true(cmd->slba < N && !o->seen[cmd->slba]);
+		o->seen[cmd->slba] = true;
+		o->ts_ns[o->n] = cmd->ts_ns;
+		o->user_data[o->n++] = cmd->user_data;
+	}
 	return 0;
 }
 
@@ -67,10 +73,10 @@ static u64 ordered(u32 i)
 	return 1000 + i;
 }
 
-/* As commands complete: up to 2000 others came before it. */
+/* As commands complete: up to 1500 others came before it. */
 static u64 as_completed(u32 i)
 {
-	return 1000000 + i * 10 - hash_u64(i) % 20000;
+	return 1000000 + i * 10 - hash_u64(i) % 15000;
 }
 
 /* Many of one time. */
@@ -107,10 +113,16 @@ static u64 broken_clock(u32 i)
 	return i % 3 ? i : UINT64_MAX - i;
 }
 
+static u64 at_once(u32 i)
+{
+	(void)i;
+	return 1000;
+}
+
 /* What does not fit is not lost. */
 static void the_rest_is_all_there(void **state)
 {
-	static u64 (*const times[])(u32) = { backwards, broken_clock };
+	static u64 (*const times[])(u32) = { backwards, broken_clock, at_once };
 	struct out *o = malloc(sizeof(*o));
 	size_t i;
 
