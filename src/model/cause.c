@@ -22,7 +22,7 @@ struct seek {
 	struct cause_index calls, requests; /* of each thread */
 	struct cause_index cookies;	    /* passthrough requests, of each user_data */
 	struct cause_index nodes;	    /* of all requests on /dev/ nodes */
-	struct map64 later;		    /* threads with requests of SQE_LATER */
+	struct map64 submitters;	    /* threads with requests -> some are of SQE_LATER */
 	struct map64 is_node;		    /* (path, device) -> 0, or 1: the path is the device's */
 	u64 *call_bytes, *request_bytes;    /* of the commands that CAUSE_CONTAINED and CAUSE_ORDER give them */
 };
@@ -152,7 +152,7 @@ static u8 by_order(struct seek *s, const struct made *c, u32 *request)
 
 	if (!r || request_end(&r->ev) < c->made_ns)
 		return CAUSE_OUTSIDE;
-	if (map64_get(&s->later, c->tid) || !same_way(s->m, c->row, &r->ev) || request_end(&r->ev) < c->end_ns ||
+	if (*map64_get(&s->submitters, c->tid) || !same_way(s->m, c->row, &r->ev) || request_end(&r->ev) < c->end_ns ||
 	    (r->ev.flags & URING_PUNTED) || lost_between(s->m, r->ev.ts_ns, c->made_ns))
 		return CAUSE_UNCERTAIN;
 	if (on_node(s, c->row, r->path) && !in_range(s->m, c->row, &r->ev))
@@ -197,7 +197,7 @@ static u8 by_call(struct seek *s, const struct made *c, u32 *call)
 
 static bool thread_is_known(const struct seek *s, u32 tid)
 {
-	return map64_get(&s->calls.at, tid) || map64_get(&s->requests.at, tid);
+	return map64_get(&s->calls.at, tid) || map64_get(&s->submitters, tid);
 }
 
 /* The best of what was found; a request explains more than the call that submitted it. */
@@ -331,15 +331,17 @@ static void find_enters(struct seek *s)
 	}
 }
 
-static int find_later(struct seek *s)
+static int find_submitters(struct seek *s)
 {
-	bool is_new;
-	u32 i;
+	bool is_new = false;
+	u32 i, *later;
 
-	for (i = 0; i < s->m->uring.n; i++)
-		if ((s->m->uring.row[i].ev.sqe_flags & SQE_LATER) &&
-		    !map64_put(&s->later, s->m->uring.row[i].ev.tid, &is_new))
+	for (i = 0; i < s->m->uring.n; i++) {
+		later = map64_put(&s->submitters, s->m->uring.row[i].ev.tid, &is_new);
+		if (!later)
 			return -ENOMEM;
+		*later = (!is_new && *later) || (s->m->uring.row[i].ev.sqe_flags & SQE_LATER);
+	}
 	return 0;
 }
 
@@ -366,7 +368,7 @@ static int seek_start(struct seek *s)
 		ret = cause_index(&s->cookies, m, m->uring.n, cookie_key);
 	if (!ret)
 		ret = cause_index(&s->nodes, m, m->uring.n, node_key);
-	return ret ? ret : find_later(s);
+	return ret ? ret : find_submitters(s);
 }
 
 int cause_find(struct model *m)
@@ -388,7 +390,7 @@ int cause_find(struct model *m)
 	cause_index_free(&s.requests);
 	cause_index_free(&s.cookies);
 	cause_index_free(&s.nodes);
-	map64_free(&s.later);
+	map64_free(&s.submitters);
 	map64_free(&s.is_node);
 	free(s.call_bytes);
 	free(s.request_bytes);

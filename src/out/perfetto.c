@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "model/filter.h"
-#include "out/perfetto_writer.h"
+#include "out/perfetto_programs.h"
 
 #define SOURCES_PER_ARM	 5
 #define SOURCES_PER_UNIT 5
@@ -23,6 +23,7 @@ static void arm_free(struct pf_draw *a)
 	pf_spans_free(&a->serving);
 	pf_spans_free(&a->losses);
 	pf_spans_free(&a->every_object);
+	pf_programs_free(a);
 	pf_units_free(a);
 }
 
@@ -39,6 +40,8 @@ static int arm_prepare(struct pf_draw *a)
 		ret = pf_serving_prepare(a);
 	if (!ret)
 		ret = pf_losses_prepare(a);
+	if (!ret)
+		ret = pf_programs_prepare(a);
 	if (!ret)
 		ret = pf_info_prepare(a);
 	a->base_ns = MIN(a->base_ns, a->first_ns);
@@ -70,6 +73,8 @@ static int arm_lanes(struct pf_draw *a)
 		ret = pf_spans_lanes(a, &a->losses);
 	if (!ret)
 		ret = pf_spans_lanes(a, &a->every_object);
+	if (!ret)
+		ret = pf_programs_lanes(a);
 	for (i = 0; i < a->n_units && !ret; i++)
 		ret = pf_commands_lanes(&a->unit[i], a->o);
 	a->stats->object_lanes = a->objects.n_lanes;
@@ -96,7 +101,7 @@ static int prepare(struct pf_draw *a, const struct perfetto_arm *in, u32 n, cons
 			.base_ns = model_base_ns(in[i].m),
 		};
 		ret = arm_prepare(&a[i]);
-		extra_pids += a[i].n_units - 1;
+		extra_pids += a[i].n_units - 1 + (a[i].programs ? a[i].programs->n : 0);
 	}
 	if (!ret)
 		ret = pf_clock_align(a, n, o);
@@ -156,6 +161,7 @@ static u32 start_sources(struct pf_draw *a, struct pf_source **heap, u32 n)
 	heap[n++] = &a->objects.source;
 	heap[n++] = &a->serving.source;
 	heap[n++] = &a->losses.source;
+	n = pf_programs_start(a, heap, n);
 	for (i = 0; i < a->n_units; i++) {
 		pf_commands_start(&a->unit[i]);
 		heap[n++] = &a->unit[i].commands;
@@ -169,7 +175,7 @@ static int merge(struct pf_writer *w, struct pf_draw *arms, u32 n_arms)
 	u32 i, most = 0, n = 0;
 
 	for (i = 0; i < n_arms; i++)
-		most += SOURCES_PER_ARM + SOURCES_PER_UNIT * arms[i].n_units;
+		most += SOURCES_PER_ARM + SOURCES_PER_UNIT * arms[i].n_units + pf_programs_sources(&arms[i]);
 	heap = calloc(most + 1ul, sizeof(struct pf_source *));
 	if (!heap)
 		return -ENOMEM;

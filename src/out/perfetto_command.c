@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "out/perfetto_detail.h"
-#include "out/perfetto_writer.h"
+#include "out/perfetto_programs.h"
 
 static const char *outcome(u32 flags)
 {
@@ -220,6 +220,8 @@ void pf_command_describe(struct pf_writer *w, struct pf_unit *u, u32 row, bool r
 	if (t->flags[row] & CMD_SPLIT)
 		split_args(w, m, row);
 	arrows(w, a, row);
+	if (a->programs)
+		pf_cause_arrow(w, a, row);
 	lba_sample(w, u, lba);
 }
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "lib/dist.h"
-#include "out/perfetto_writer.h"
+#include "out/perfetto_programs.h"
 
 /* More samples of a counter than any screen has columns. */
 #define LEAN_SAMPLES 16384
@@ -243,22 +243,65 @@ static u64 commands(const struct pf_draw *a)
 	return a->m->cmd.n - a->stats->reissued;
 }
 
+/* Calls and requests, as they are drawn. */
+static int add_spans(struct pf_draw *a, struct pf_spans *s, void *n)
+{
+	(void)a;
+	*(u64 *)n += s->n;
+	return 0;
+}
+
+static u64 program_slices(struct pf_draw *a)
+{
+	u64 n = 0;
+
+	pf_programs_each(a, add_spans, &n);
+	return n;
+}
+
 /* Its part of a budget, rounded up so that nothing is left without a slice. */
 static u64 share(u64 budget, u64 part, u64 whole)
 {
 	return (u64)((double)budget * (double)part / (double)MAX(whole, 1)) + 1;
 }
 
+struct part {
+	u64 most, of; /* slices for all, and how many there are */
+};
+
+static int group_part(struct pf_draw *a, struct pf_spans *s, void *arg)
+{
+	const struct part *p = arg;
+
+	return s->n ? group_plain(a, s, share(p->most, s->n, p->of)) : 0;
+}
+
+/* Calls and requests share with the commands what the rest leaves them; *budget becomes what they leave. */
+static int reduce_programs(struct pf_draw *a, u64 *budget)
+{
+	u64 n = program_slices(a), others = other_slices(a), cmds = commands(a);
+	struct part p = { share(*budget - MIN(others, *budget / 4), n, n + cmds), n };
+	int ret = 0;
+
+	if (n && n + others + cmds > *budget) {
+		a->aggregated = true;
+		ret = n > p.most ? pf_programs_each(a, group_part, &p) : 0;
+		n = program_slices(a);
+	}
+	*budget -= MIN(n, *budget - 1);
+	return ret;
+}
+
 /* Objects and requests give way only where they are many: they are what the commands are explained by. */
 static int reduce(struct pf_draw *a, u64 budget, const struct perfetto_options *o)
 {
+	int ret = reduce_programs(a, &budget);
 	u64 others = other_slices(a), n = commands(a), most = budget / 4;
-	int ret = 0;
 
 	if (n < budget - most)
 		most = budget - n;
-	a->aggregated = others > most || n + others > budget;
-	if (others > most) {
+	a->aggregated |= others > most || n + others > budget;
+	if (!ret && others > most) {
 		u32 i;
 
 		if (a->objects.n)
@@ -304,6 +347,11 @@ static void make_lean(struct pf_draw *a)
 	}
 }
 
+static u64 all_slices(struct pf_draw *a)
+{
+	return commands(a) + other_slices(a) + program_slices(a);
+}
+
 int pf_detail(struct pf_draw *arms, u32 n, const struct perfetto_options *o)
 {
 	u64 total = 0, cmds = 0;
@@ -312,7 +360,7 @@ int pf_detail(struct pf_draw *arms, u32 n, const struct perfetto_options *o)
 
 	for (i = 0; i < n; i++) {
 		cmds += commands(&arms[i]);
-		total += commands(&arms[i]) + other_slices(&arms[i]);
+		total += all_slices(&arms[i]);
 	}
 	if (o->detail == DETAIL_LEAN || (o->detail == DETAIL_AUTO && cmds > PF_LEAN_COMMANDS))
 		for (i = 0; i < n; i++)
@@ -320,6 +368,6 @@ int pf_detail(struct pf_draw *arms, u32 n, const struct perfetto_options *o)
 	if (!o->slice_budget || total <= o->slice_budget)
 		return 0;
 	for (i = 0; i < n && !ret; i++)
-		ret = reduce(&arms[i], share(o->slice_budget, commands(&arms[i]) + other_slices(&arms[i]), total), o);
+		ret = reduce(&arms[i], share(o->slice_budget, all_slices(&arms[i]), total), o);
 	return ret;
 }

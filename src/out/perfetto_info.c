@@ -14,6 +14,9 @@ int pf_info_prepare(struct pf_draw *a)
 	int ret;
 
 	health_take(&a->health, m);
+	ret = cause_measure(&a->stats->cause, m);
+	if (ret)
+		return ret;
 	ret = pf_instants_room(x, (u64)m->n_overflows + m->op.n - a->objects.n + 3);
 	if (ret)
 		return ret;
@@ -76,6 +79,23 @@ static void loss_args(struct pf_writer *w, const struct pf_draw *a)
 	pf_arg_u64(w, ARG_cq_overflows, h->overflows);
 }
 
+/* What commands were caused by. */
+static void cause_args(struct pf_writer *w, const struct pf_draw *a)
+{
+	const struct cause_sums *s = &a->stats->cause;
+
+	if (!a->programs)
+		return;
+	pf_arg_u64(w, ARG_calls, a->m->call.n);
+	pf_arg_u64(w, ARG_uring_requests, a->m->uring.n);
+	if (!a->m->cause.on)
+		return;
+	pf_arg_u64(w, ARG_cmds_joined, s->joined.n);
+	pf_arg_u64(w, ARG_cmds_no_thread, s->of[CAUSE_NO_THREAD].n);
+	pf_arg_u64(w, ARG_cmds_outside, s->of[CAUSE_OUTSIDE].n);
+	pf_arg_u64(w, ARG_cmds_uncertain, s->of[CAUSE_UNCERTAIN].n);
+}
+
 static void capture_args(struct pf_writer *w, const struct pf_draw *a)
 {
 	const struct model *m = a->m;
@@ -118,6 +138,7 @@ static void capture_args(struct pf_writer *w, const struct pf_draw *a)
 	pf_arg_u64(w, ARG_in_flight, n[STATE_IN_FLIGHT]);
 	if (a->n_units == 1 && a->unit->device && *a->unit->device)
 		pf_arg_string(w, ARG_device, a->unit->device, strlen(a->unit->device));
+	cause_args(w, a);
 	if (w->out->split_bytes)
 		pf_arg_u64(w, ARG_piece, w->out->pieces);
 	if (a->aggregated)

@@ -13,11 +13,11 @@ static u64 class_of(const struct pf_draw *a, const struct pf_span *s)
 	return 0;
 }
 
-static void describe(struct pf_writer *w, struct pf_draw *a, const struct pf_span *s)
+static void describe(struct pf_writer *w, struct pf_spans *x, const struct pf_span *s)
 {
 	struct buf name = {};
 
-	(void)a;
+	(void)x;
 	buf_printf(&name, "LOST %llu event%s", (unsigned long long)s->amount, s->amount == 1 ? "" : "s");
 	w->b.failed |= name.failed;
 	pb_u64(&w->b, EVENT_NAME_IID, pf_event_name(w, name.p, name.n));

@@ -48,7 +48,7 @@ static u64 class_of(const struct pf_draw *a, const struct pf_span *s)
 	return (u64)t->name[op] << 32 | (u64)t->part[op] << 1 | (t->error[op] != 0);
 }
 
-static void describe(struct pf_writer *w, struct pf_draw *a, const struct pf_span *s);
+static void describe(struct pf_writer *w, struct pf_spans *x, const struct pf_span *s);
 
 int pf_objects_prepare(struct pf_draw *a)
 {
@@ -201,8 +201,9 @@ static u32 object_name(struct pf_writer *w, const struct pf_draw *a, const struc
 	return iid;
 }
 
-static void describe(struct pf_writer *w, struct pf_draw *a, const struct pf_span *s)
+static void describe(struct pf_writer *w, struct pf_spans *x, const struct pf_span *s)
 {
+	const struct pf_draw *a = x->source.arm;
 	const struct pf_object *o = &a->object[s->item];
 
 	pb_u64(&w->b, EVENT_NAME_IID, object_name(w, a, o));

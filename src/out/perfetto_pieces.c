@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "out/perfetto_writer.h"
+#include "out/perfetto_programs.h"
 
 /* An event that ends a slice: packet, time, track. */
 #define END_BYTES 24
@@ -50,6 +50,13 @@ static void add_lanes(struct pf_open_slices *list, struct lanes *l, u32 track)
 	}
 }
 
+static int add_spans(struct pf_draw *a, struct pf_spans *s, void *arg)
+{
+	(void)a;
+	add_lanes(arg, &s->lanes, s->track);
+	return 0;
+}
+
 static void add_unit(struct pf_open_slices *list, struct pf_unit *u)
 {
 	struct pf_bucket *run = &u->activity;
@@ -82,6 +89,7 @@ static void end_slices(struct pf_writer *w, struct pf_draw *arms)
 		add_lanes(&list, &arms[i].objects.lanes, arms[i].objects.track);
 		add_lanes(&list, &arms[i].serving.lanes, arms[i].serving.track);
 		add_lanes(&list, &arms[i].losses.lanes, arms[i].losses.track);
+		pf_programs_each(&arms[i], add_spans, &list);
 		for (j = 0; j < arms[i].n_units; j++)
 			add_unit(&list, &arms[i].unit[j]);
 	}
@@ -100,6 +108,7 @@ static void count_again(struct pf_writer *w, struct pf_draw *a, u64 now)
 	int d;
 
 	pf_count_again(w, now, &a->in_flight);
+	pf_programs_count_again(w, a, now);
 	for (i = 0; i < a->n_units; i++) {
 		struct pf_unit *u = &a->unit[i];
 

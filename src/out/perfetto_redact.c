@@ -2,22 +2,29 @@
 /* Strings that tell who and what: written as they are, or as numbers in order of first appearance. */
 #include <ctype.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "out/perfetto_writer.h"
 
+void pf_hidden(struct pf_writer *w, enum pf_secret kind, const char *s, size_t n, char word[16])
+{
+	static const char letter[N_SECRETS] = "kfcirepn";
+	u32 id = strpool_add(&w->secrets[kind], s, n);
+
+	w->b.failed |= !id;
+	snprintf(word, 16, "%c%u", letter[kind], id);
+}
+
 void pf_arg_secret(struct pf_writer *w, enum pf_arg arg, enum pf_secret kind, const char *s, size_t n)
 {
-	static const char letter[N_SECRETS] = "kfcire";
-	char text[16];
-	u32 id;
+	char word[16];
 
 	if (!w->o->redact) {
 		pf_arg_interned(w, arg, s, n);
 		return;
 	}
-	id = strpool_add(&w->secrets[kind], s, n);
-	w->b.failed |= !id;
-	pf_arg_interned(w, arg, text, (size_t)snprintf(text, sizeof(text), "%c%u", letter[kind], id));
+	pf_hidden(w, kind, s, n, word);
+	pf_arg_interned(w, arg, word, strlen(word));
 }
 
 void pf_arg_secret_id(struct pf_writer *w, enum pf_arg arg, enum pf_secret kind, const struct strpool *s, u32 id)

@@ -40,8 +40,9 @@ static void describe_group(struct pf_writer *w, const struct pf_draw *a, const s
 	pf_arg_u64(w, ARG_dur_max_ns, d->max);
 }
 
-static void describe(struct pf_writer *w, struct pf_draw *a, const struct pf_span *s)
+static void describe(struct pf_writer *w, struct pf_spans *x, const struct pf_span *s)
 {
+	const struct pf_draw *a = x->source.arm;
 	const struct strpool *pool = &a->m->strings;
 	const struct span_table *t = &a->m->serving;
 	u32 name = t->name[s->item], id = t->request_id[s->item];

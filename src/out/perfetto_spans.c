@@ -26,7 +26,7 @@ int pf_spans_lanes(const struct pf_draw *a, struct pf_spans *s)
 
 static void begin(struct pf_writer *w, struct pf_spans *s, u64 now)
 {
-	struct pf_draw *a = s->source.arm;
+	const struct pf_draw *a = s->source.arm;
 	const struct pf_span *p = &s->span[s->next++];
 	u64 end = pf_end_time(a, p->begin_ns, p->end_ns);
 	s64 lane = lanes_take(&s->lanes, end, false);
@@ -40,7 +40,7 @@ static void begin(struct pf_writer *w, struct pf_spans *s, u64 now)
 	if (!s->describe)
 		return;
 	pf_event(w, now, TYPE_BEGIN, s->track + (u32)lane);
-	s->describe(w, a, p);
+	s->describe(w, s, p);
 	pf_event_end(w);
 	s->drawn->slices++;
 	s->drawn->n += p->n;

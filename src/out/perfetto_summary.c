@@ -60,7 +60,8 @@ static bool all_drawn(const struct model *m, const struct perfetto_stats *s)
 	objects.amount += s->object_instants.amount;
 	return same(sum_commands(m), s->commands) && same(sum_objects(m), objects) &&
 	       same(sum_requests(m), s->requests) && m->dev_in.commands == m->cmd.n + m->cut.cmds &&
-	       m->sem_in.semantic == m->op.n + m->cut.ops;
+	       m->sem_in.semantic == m->op.n + m->cut.ops && s->calls.n == m->call.n && s->uring.n == m->uring.n &&
+	       m->dev_in.calls == m->call.n + m->cut.calls && m->dev_in.requests == m->uring.n + m->cut.requests;
 }
 
 u32 perfetto_verdict(const struct perfetto_result *r, bool warnings)
@@ -142,10 +143,34 @@ static void join_lines(struct buf *b, const struct model *m)
 		offset_line(b, &m->offset);
 }
 
+/* Which calls and requests there are, and the commands they caused. */
+static void causes(struct buf *b, const struct model *m, const struct perfetto_stats *s)
+{
+	const struct cause_sums *c = &s->cause;
+	u32 i;
+
+	if (!m->dev_in.calls && !m->dev_in.requests)
+		return;
+	buf_printf(b, "  programs: %llu system calls, %llu io_uring requests\n", ULL(m->dev_in.calls),
+		   ULL(m->dev_in.requests));
+	if (!m->cause.on)
+		return;
+	buf_printf(b, "  causes  : %llu of %llu commands joined with the call or request that caused them\n",
+		   ULL(c->joined.n), ULL(c->joined.n + c->not_joined.n));
+	for (i = 0; i < N_CAUSE_HOW; i++)
+		if (c->of[i].n)
+			buf_printf(b, "    %s %llu (%llu bytes): %s\n",
+				   cause_is_joined((u8)i) ? "joined" : "NOT joined", ULL(c->of[i].n),
+				   ULL(c->of[i].bytes), cause_words((u8)i));
+}
+
 static void emitted(struct buf *b, const struct model *m, const struct perfetto_stats *s)
 {
 	const struct cut_account *cut = &m->cut;
 
+	if (cut->calls || cut->requests)
+		buf_printf(b, "  cut     : %llu system calls, %llu io_uring requests\n", ULL(cut->calls),
+			   ULL(cut->requests));
 	if (cut->cmds || cut->ops || cut->spans || cut->overflows)
 		buf_printf(b,
 			   "  cut     : %llu commands (%llu bytes), %llu operations, %llu requests, %llu overflows\n",
@@ -153,6 +178,9 @@ static void emitted(struct buf *b, const struct model *m, const struct perfetto_
 	buf_printf(b, "  emitted: %llu object spans, %llu object instants, %llu command slices, %llu serving spans",
 		   ULL(s->objects.slices), ULL(s->object_instants.slices), ULL(s->commands.slices),
 		   ULL(s->requests.slices));
+	if (s->calls.n + s->uring.n)
+		buf_printf(b, ", %llu system calls, %llu io_uring requests", ULL(s->calls.slices),
+			   ULL(s->uring.slices));
 	if (s->reissued)
 		buf_printf(b, " (and %llu first attempts not drawn)", ULL(s->reissued));
 	buf_printf(b, "\n  %s\n",
@@ -183,6 +211,7 @@ void perfetto_summary_text(struct buf *out, const struct perfetto_result *r)
 		buf_lit(out, "]\n");
 		inputs(out, m, &r->stats[i]);
 		join_lines(out, m);
+		causes(out, m, &r->stats[i]);
 		perfetto_sentences(&x, m, &r->stats[i]);
 		lines(out, "WARNING", &x.warnings);
 		lines(out, "note", &x.notes);
@@ -248,6 +277,23 @@ static void json_join(struct buf *b, const struct model *m)
 	buf_byte(b, '}');
 }
 
+static void json_causes(struct buf *b, const struct model *m, const struct cause_sums *c)
+{
+	u32 i;
+
+	if (!m->cause.on)
+		return;
+	buf_printf(b, ",\"causes\":{\"joined\":%llu", ULL(c->joined.n));
+	number(b, "joined_bytes", c->joined.bytes);
+	number(b, "not_joined", c->not_joined.n);
+	number(b, "not_joined_bytes", c->not_joined.bytes);
+	number(b, "calls", c->calls);
+	number(b, "io_uring", c->requests);
+	for (i = CAUSE_NOT_SOUGHT + 1; i < N_CAUSE_HOW; i++)
+		number(b, cause_name((u8)i), c->of[i].n);
+	buf_byte(b, '}');
+}
+
 static void json_losses(struct buf *b, const struct model *m, const struct health *h, const struct perfetto_stats *s)
 {
 	u64 n[N_CMD_STATES] = {};
@@ -297,7 +343,12 @@ static void json_arm(struct buf *b, const struct perfetto_arm *arm, const struct
 	number(b, "tagged_bytes", s->tagged_bytes);
 	number(b, "untagged", s->untagged);
 	number(b, "untagged_bytes", s->untagged_bytes);
+	if (m->dev_in.calls || m->dev_in.requests) {
+		kind(b, "drawn_syscalls", &s->calls, "bytes");
+		kind(b, "drawn_io_uring", &s->uring, "bytes");
+	}
 	json_join(b, m);
+	json_causes(b, m, &s->cause);
 	json_losses(b, m, &h, s);
 	buf_printf(b, ",\"cut\":{\"commands\":%llu,\"bytes\":%llu,\"operations\":%llu,\"requests\":%llu}",
 		   ULL(m->cut.cmds), ULL(m->cut.cmd_bytes), ULL(m->cut.ops), ULL(m->cut.spans));

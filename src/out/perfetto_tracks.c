@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "out/perfetto_writer.h"
+#include "out/perfetto_programs.h"
 
 enum {
 	TRACK_UUID = 1,
@@ -75,7 +75,7 @@ static u32 process(struct pf_writer *w, const char *name, u32 pid)
 static u32 lane_tracks(struct pf_writer *w, const char *name, u32 parent, u32 n, u32 rank)
 {
 	u32 first = w->n_tracks + 1, i;
-	char text[32];
+	char text[64];
 
 	for (i = 0; i < n; i++) {
 		snprintf(text, sizeof(text), "%s.%03u", name, i);
@@ -158,6 +158,43 @@ static void serving_tracks(struct pf_writer *w, struct pf_draw *a, u32 pid)
 	a->serving.track = lane_tracks(w, "requests", serving, a->serving.n_lanes, 10);
 }
 
+/* Lanes below a track of their own when there are several. */
+static u32 thread_track(struct pf_writer *w, const char *name, u32 parent, u32 n_lanes, s64 rank)
+{
+	u32 track = descriptor(
+		w, &(struct track){ .name = name, .parent = parent, .rank = rank, .explicit_order = n_lanes > 1 });
+
+	return n_lanes > 1 ? lane_tracks(w, name, track, n_lanes, 0) : track;
+}
+
+static void program_tracks(struct pf_writer *w, struct pf_draw *a, struct pf_program *p, u32 pid)
+{
+	struct buf name = {};
+	u32 process, io, i;
+
+	pf_program_name(w, &name, a, p);
+	buf_byte(&name, '\0');
+	process = named_process(w, "Program", name.failed ? "" : name.p, a, pid);
+	io = descriptor(w, &(struct track){ .name = "IO", .parent = process, .rank = -1, .explicit_order = true });
+	for (i = 0; i < p->n_threads; i++) {
+		buf_reset(&name);
+		pf_thread_name(w, &name, a, &p->thread[i]);
+		buf_byte(&name, '\0');
+		p->thread[i].calls.track =
+			thread_track(w, name.failed ? "" : name.p, io, p->thread[i].calls.n_lanes, 10 + (s64)i);
+	}
+	w->b.failed |= name.failed;
+	buf_free(&name);
+	if (p->requests.n)
+		p->requests.track = thread_track(w, "io_uring", io, p->requests.n_lanes, 10 + (s64)p->n_threads);
+	if (p->requests.open)
+		p->in_flight.track = counter(w, "requests in flight", io, 12 + (s64)p->n_threads, "requests");
+	if (p->rate.n) {
+		p->rate.counter[DIR_READ].track = counter(w, "read MB/s", io, 13 + (s64)p->n_threads, "MB/s");
+		p->rate.counter[DIR_WRITE].track = counter(w, "written MB/s", io, 14 + (s64)p->n_threads, "MB/s");
+	}
+}
+
 void pf_arm_tracks(struct pf_writer *w, struct pf_draw *a)
 {
 	u32 lmcache, pid = PID_BASE + PIDS_PER_ARM * a->index, i;
@@ -188,4 +225,7 @@ void pf_arm_tracks(struct pf_writer *w, struct pf_draw *a)
 	}
 	for (i = 0; i < a->n_units; i++)
 		role_tracks(w, &a->unit[i]);
+	pid = PID_BASE + PIDS_PER_ARM * w->n_arms + a->first_extra_pid + a->n_units - 1;
+	for (i = 0; a->programs && i < a->programs->n; i++)
+		program_tracks(w, a, &a->programs->v[i], pid + i);
 }

@@ -60,13 +60,25 @@ enum event_type { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER =
 	X(max_data_transfer_size) X(join) X(commands) X(refused) X(failed) X(reissued) X(unpaired) X(seen) X(stored)   \
 	X(dropped) X(hook_missed) X(filtered) X(complete) X(malformed) X(tail_cut) X(cq_overflows)                     \
 	X(orphan_completions) X(user_data) X(res) X(tokens) X(request_id) X(ms) X(n) X(lat_p50_ns) X(lat_max_ns)       \
-	X(dur_p50_ns) X(dur_max_ns) X(headers) X(parts) X(outside_bytes) X(join_why) X(piece) X(aggregated) X(device) X(lean)
+	X(dur_p50_ns) X(dur_max_ns) X(headers) X(parts) X(outside_bytes) X(join_why) X(piece) X(aggregated) X(device) X(lean) \
+	X(fd) X(fd2) X(offset) X(address) X(size) X(size_partial) X(arg) X(ret) X(ring) X(sqe_flags) X(sqpoll) X(punted)       \
+	X(calls) X(uring_requests) X(cmds_joined) X(cmds_no_thread) X(cmds_outside) X(cmds_uncertain)
 #define PF_ARG_ID(name) ARG_##name,
 enum pf_arg { ARG_0, PF_ARGS(PF_ARG_ID) N_PF_ARGS };
 /* clang-format on */
 
 /* What --redact hides: each kind is numbered on its own. */
-enum pf_secret { SECRET_KEY, SECRET_FMT, SECRET_CHUNK, SECRET_INSTANCE, SECRET_REQUEST, SECRET_ERROR, N_SECRETS };
+enum pf_secret {
+	SECRET_KEY,
+	SECRET_FMT,
+	SECRET_CHUNK,
+	SECRET_INSTANCE,
+	SECRET_REQUEST,
+	SECRET_ERROR,
+	SECRET_PATH,
+	SECRET_COMM,
+	N_SECRETS
+};
 
 struct pf_writer {
 	struct buf b;	  /* what is encoded and not yet written */
@@ -113,6 +125,8 @@ void pf_arg_double(struct pf_writer *w, enum pf_arg arg, double v);
 /* perfetto_redact.c: the same for strings that --redact hides. */
 void pf_arg_secret(struct pf_writer *w, enum pf_arg arg, enum pf_secret kind, const char *s, size_t n);
 void pf_arg_secret_id(struct pf_writer *w, enum pf_arg arg, enum pf_secret kind, const struct strpool *s, u32 id);
+/* The word that stands for a string with --redact. */
+void pf_hidden(struct pf_writer *w, enum pf_secret kind, const char *s, size_t n, char word[16]);
 /* Hidden in any case. */
 void pf_arg_secret_key(struct pf_writer *w, enum pf_arg arg, const struct model *m, u32 hex, u32 text);
 
@@ -153,6 +167,7 @@ PB_ALWAYS_INLINE void pf_end_slice(struct pf_writer *w, u64 ns, u32 track)
 #define PF_DONE UINT64_MAX
 enum pf_order { ORDER_INFO, ORDER_COUNTERS, ORDER_SPANS, ORDER_COMMANDS };
 struct pf_draw;
+struct pf_programs;
 struct pf_source {
 	u64 next_ns;
 	enum pf_order order;
@@ -194,7 +209,7 @@ struct pf_spans {
 	/* What may be drawn as one. */
 	u64 (*class)(const struct pf_draw *a, const struct pf_span *s);
 	/* Describes the slice in the event that is begun; NULL = only counted. */
-	void (*describe)(struct pf_writer *w, struct pf_draw *a, const struct pf_span *s);
+	void (*describe)(struct pf_writer *w, struct pf_spans *x, const struct pf_span *s);
 	struct pf_counter *open; /* how many are open, or NULL */
 	struct perfetto_kind *drawn;
 };
@@ -321,9 +336,10 @@ struct pf_draw {
 	u32 n_objects;
 	u32 *object_of; /* index into object by operation, NONE = has no span */
 
-	struct pf_instants info; /* on `capture info` */
-	bool aggregated;	 /* some slices stand for several things */
-	bool lean;		 /* less is said of each command */
+	struct pf_programs *programs; /* NULL = no calls and no requests */
+	struct pf_instants info;      /* on `capture info` */
+	bool aggregated;	      /* some slices stand for several things */
+	bool lean;		      /* less is said of each command */
 };
 
 #define NOT_DRAWN 0xff
