@@ -21,6 +21,7 @@ const struct cmd *const commands[] = {
 	&cmd_perfetto,
 	&cmd_plan,
 	&cmd_record,
+	&cmd_replay,
 	&cmd_report,
 	&cmd_schema,
 	&cmd_smoke,
@@ -29,6 +30,7 @@ const struct cmd *const commands[] = {
 	&cmd_trace,
 	&cmd_validate,
 	&cmd_version,
+	&cmd_workload,
 };
 /* clang-format on */
 const size_t n_commands = ARRAY_SIZE(commands);

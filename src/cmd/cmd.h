@@ -15,6 +15,7 @@ extern const struct cmd cmd_model;
 extern const struct cmd cmd_perfetto;
 extern const struct cmd cmd_plan;
 extern const struct cmd cmd_record;
+extern const struct cmd cmd_replay;
 extern const struct cmd cmd_report;
 extern const struct cmd cmd_schema;
 extern const struct cmd cmd_smoke;
@@ -23,6 +24,7 @@ extern const struct cmd cmd_top;
 extern const struct cmd cmd_trace;
 extern const struct cmd cmd_validate;
 extern const struct cmd cmd_version;
+extern const struct cmd cmd_workload;
 
 /* The command table, sorted by name. */
 extern const struct cmd *const commands[];

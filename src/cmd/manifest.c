@@ -11,8 +11,7 @@
 #include "model/manifest.h"
 #include "out/manifest.h"
 
-#define MAX_MANIFEST (1u << 30)
-#define GIVEN(v)     ((v) != UINT64_MAX)
+#define GIVEN(v) ((v) != UINT64_MAX)
 
 static struct opt_list opt_semantic;
 static const char *opt_out = "-", *opt_model, *opt_device, *opt_engine;
@@ -41,30 +40,6 @@ static const struct opt opts[] = {
 
 /* ---- reading ---- */
 
-/* A manifest is one JSON document that does not end with its first line. */
-static json_t *read_document(const char *path, int *ret)
-{
-	struct buf b = {};
-	struct zin *z;
-	json_t *doc = NULL;
-	ssize_t got = 0;
-
-	*ret = zin_open(&z, path);
-	if (*ret)
-		return NULL;
-	while (!*ret && (got = buf_room(&b, 65536) ? zin_read(z, b.p + b.n, 65536) : -ENOMEM)) {
-		*ret = got < 0 ? (int)got : 0;
-		b.n += got > 0 ? (size_t)got : 0;
-		if (b.n > MAX_MANIFEST)
-			*ret = -EFBIG;
-	}
-	zin_close(z);
-	if (!*ret)
-		doc = json_loadb(b.n ? b.p : "", b.n, 0, NULL);
-	buf_free(&b);
-	return doc;
-}
-
 static bool looks_like_manifest(const char *path)
 {
 	char head[4096];
@@ -81,18 +56,12 @@ static bool looks_like_manifest(const char *path)
 
 static int read_manifest(struct kv_manifest *m, const char *path)
 {
-	char why[KV_WHY] = "out of memory";
-	json_t *doc;
-	int ret;
+	char why[KV_WHY];
+	int ret = kv_manifest_read(m, path, why);
 
-	doc = read_document(path, &ret);
-	if (ret)
-		return err(ret, "cannot read %s", path);
-	if (!doc)
-		return err(-1, "%s is no JSON document", path);
-	ret = kv_manifest_parse(m, doc, why);
-	json_decref(doc);
-	return ret ? err(-1, "cannot use %s: %s", path, why) : 0;
+	if (ret == -EINVAL || ret == -EBADMSG)
+		return err(-1, "cannot use %s: %s", path, why);
+	return ret ? err(ret, "cannot read %s", path) : 0;
 }
 
 static int read_semantic(struct semantic *s, const char *path)

@@ -81,6 +81,9 @@ static void uring_close(struct io_queue *q)
 {
 	struct uring *u = q->priv;
 
+	/* The ring itself goes some time after we do; the file need not. */
+	if (q->state.fixed_file)
+		io_uring_unregister_files(&u->ring);
 	io_uring_queue_exit(&u->ring);
 	free(u->buffer);
 	free(u);

@@ -187,14 +187,14 @@ int guard_judge(const struct device_roots *roots, const char *disk, const struct
 /* ---- disks ---- */
 
 /* From here on no mount, no swapon and no other kvio can take it. */
-static int claim(struct guard *g, const char *path, int flags, int *fd, char *why)
+static int claim(struct guard *g, const char *path, char *why)
 {
-	*fd = open(path, flags | O_EXCL | O_CLOEXEC);
-	if (*fd >= 0)
+	g->claim_fd = open(path, O_RDONLY | O_EXCL | O_CLOEXEC);
+	if (g->claim_fd >= 0)
 		return 0;
 	if (errno == EBUSY)
 		return refuse(why, -EPERM, "%s is in use: another program or the kernel holds it exclusively", g->name);
-	return refuse(why, -errno, "cannot open %s: %s", path, strerror(errno));
+	return refuse(why, -errno, "cannot open %.300s: %s", path, strerror(errno));
 }
 
 /* What the open node says of itself, against what sysfs said: the name may have gone to another drive meanwhile. */
@@ -220,18 +220,21 @@ static int open_disk(struct guard *g, const struct guard_request *r, const struc
 	int lba = 0, ret;
 
 	sysfs_path(block, "%s/%s", roots->dev, g->name);
-	if (r->passthrough) {
+	if (r->passthrough)
 		sysfs_path(g->node, "%s/%s", roots->dev, g->ns.generic);
-		/* Reading suffices to hold it, and does not make udev look at it again. */
-		ret = claim(g, block, O_RDONLY, &g->claim_fd, why);
-		if (!ret && (g->fd = open(g->node, O_RDWR | O_CLOEXEC)) < 0)
-			ret = refuse(why, -errno, "cannot open %s: %s", g->node, strerror(errno));
-		return ret ? ret : check_identity(g, why);
-	}
-	snprintf(g->node, sizeof(g->node), "%s", block);
-	ret = claim(g, block, O_RDWR | O_DIRECT, &g->fd, why);
+	else
+		snprintf(g->node, sizeof(g->node), "%s", block);
+	/*
+	 * The claim is a file of its own: io_uring may hold the one for IO for a
+	 * moment longer than the process lives.  Reading suffices to claim, and
+	 * does not make udev look at the disk again.
+	 */
+	ret = claim(g, block, why);
 	if (ret)
 		return ret;
+	g->fd = open(g->node, O_RDWR | O_CLOEXEC | (r->passthrough ? 0 : O_DIRECT));
+	if (g->fd < 0)
+		return refuse(why, -errno, "cannot open %.300s: %s", g->node, strerror(errno));
 	if (g->ns.name[0])
 		return check_identity(g, why);
 	if (ioctl(g->fd, BLKGETSIZE64, &bytes) || ioctl(g->fd, BLKSSZGET, &lba))
@@ -312,12 +315,14 @@ static bool is_hole(int fd, const struct stat *st)
 	return !st->st_size || (lseek(fd, 0, SEEK_DATA) < 0 && errno == ENXIO);
 }
 
-/* The magic words of what this program itself writes; see kv/layout.h. */
+/* The first data is one of the magic words that this program writes, see kv/layout.h. */
 static bool is_ours(int fd)
 {
+	off_t at = lseek(fd, 0, SEEK_DATA);
 	char head[8] = "";
 
-	return pread(fd, head, sizeof(head), 0) == (ssize_t)sizeof(head) && !memcmp(head, "LMCIDX01", 8);
+	return at >= 0 && pread(fd, head, sizeof(head), at) == (ssize_t)sizeof(head) &&
+	       (!memcmp(head, "LMCIDX01", 8) || !memcmp(head, "LMCBLK01", 8));
 }
 
 static int judge_file(int fd, const struct guard_request *r, const struct stat *st, char *why)
@@ -407,16 +412,22 @@ int guard_open(struct guard *g, const struct guard_request *r, const struct devi
 		ret = refuse(why, -EINVAL, "there is no %s", r->target);
 	else
 		ret = guard_file(g, r, why);
-	if (ret) {
-		if (g->created)
-			unlink(r->target);
-		guard_close(g);
-	}
+	if (ret)
+		guard_discard(g);
 	return ret;
+}
+
+void guard_discard(struct guard *g)
+{
+	if (g->created)
+		unlink(g->node);
+	guard_close(g);
 }
 
 void guard_close(struct guard *g)
 {
+	if (g->fd >= 0 && g->is_file)
+		flock(g->fd, LOCK_UN); /* whoever else has the file open still */
 	if (g->fd >= 0)
 		close(g->fd);
 	if (g->claim_fd >= 0)

@@ -28,7 +28,7 @@ struct guard_request {
 /* An open target; nobody else can claim it until guard_close(). */
 struct guard {
 	int fd;		     /* for IO, read and write */
-	int claim_fd;	     /* exclusive hold on the disk, -1 when fd is that (or a file, which is locked) */
+	int claim_fd;	     /* exclusive hold on the disk; a file is locked instead */
 	char node[PATH_MAX]; /* what fd is */
 	char name[64];	     /* nvme0n1, or the file's name */
 	bool is_file, created;
@@ -46,6 +46,8 @@ struct guard {
  */
 int guard_open(struct guard *g, const struct guard_request *r, const struct device_roots *roots, char *why);
 void guard_close(struct guard *g);
+/* The same when nothing came of it: a file that was made for it goes again. */
+void guard_discard(struct guard *g);
 
 /*
  * The part of guard_open() that judges a disk: 0 or -EPERM and why.  Reads

@@ -7,7 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/buf.h"
+#include "lib/zio.h"
+
 #define MAX_ROWS (1u << 28)
+#define MAX_FILE (1u << 30)
 
 static const char *const op_names[N_KV_DO] = { "store", "load", "delete" };
 
@@ -255,4 +259,33 @@ int kv_manifest_parse(struct kv_manifest *m, const json_t *doc, char *why)
 	if (!r.err && !json_is_array(list))
 		r.err = make_operations(m);
 	return r.err;
+}
+
+int kv_manifest_read(struct kv_manifest *m, const char *path, char *why)
+{
+	struct buf b = {};
+	ssize_t got = 0;
+	json_t *doc = NULL;
+	struct zin *z;
+	int ret;
+
+	snprintf(why, KV_WHY, "it cannot be read");
+	ret = zin_open(&z, path);
+	if (ret)
+		return ret;
+	while (!ret && (got = buf_room(&b, 65536) ? zin_read(z, b.p + b.n, 65536) : -ENOMEM)) {
+		ret = got < 0 ? (int)got : 0;
+		b.n += got > 0 ? (size_t)got : 0;
+		if (b.n > MAX_FILE)
+			ret = -EFBIG;
+	}
+	zin_close(z);
+	if (!ret) {
+		doc = json_loadb(b.n ? b.p : "", b.n, 0, NULL);
+		snprintf(why, KV_WHY, "it is no JSON document");
+		ret = doc ? kv_manifest_parse(m, doc, why) : -EBADMSG;
+	}
+	json_decref(doc);
+	buf_free(&b);
+	return ret;
 }

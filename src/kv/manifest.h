@@ -65,6 +65,8 @@ struct kv_manifest {
  * and why[KV_WHY].  kv_manifest_free() in all cases.
  */
 int kv_manifest_parse(struct kv_manifest *m, const json_t *doc, char *why);
+/* The same from a file, plain or compressed, "-" for stdin: also -errno of it, -EFBIG, or -EBADMSG for no JSON. */
+int kv_manifest_read(struct kv_manifest *m, const char *path, char *why);
 void kv_manifest_free(struct kv_manifest *m);
 
 /* New members at the end, zeroed; NULL = no memory. */

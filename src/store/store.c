@@ -141,6 +141,8 @@ int store_end(struct store *s, struct batch_op *ops, u32 n)
 			if (!o->res && o->with_header)
 				o->res = check_header(s, o->mem, identity_of(s, o->key), o->payload_bytes, o);
 		} else if (failed) {
+			if (!o->res)
+				o->res = -ECANCELED;
 			ret = index_drop(&s->index, o->key) ? -ENOMEM : ret;
 		} else {
 			index_commit(&s->index, o->key);
@@ -148,6 +150,13 @@ int store_end(struct store *s, struct batch_op *ops, u32 n)
 		}
 	}
 	return ret;
+}
+
+void store_clear(struct store *s)
+{
+	index_free(&s->index);
+	index_init(&s->index, &s->o.layout);
+	s->dirty = true;
 }
 
 int store_delete(struct store *s, const char *key, size_t n)

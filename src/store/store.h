@@ -53,11 +53,14 @@ int store_put(struct store *s, struct batch_op *o, const char *key, size_t n, u6
 int store_load(struct store *s, struct batch_op *o, const char *key, size_t n, u8 *mem);
 /*
  * After batch_run(): objects written become known, unless one of them failed:
- * then all of these become free again.  An object loaded that fails its check
+ * then all of these become free again, and those that
+ * did not fail themselves get -ECANCELED.  An object loaded that fails its check
  * gets res = -EBADMSG (not the header that was expected) or -EILSEQ (the
  * payload's sum).  0 or -ENOMEM.
  */
 int store_end(struct store *s, struct batch_op *ops, u32 n);
+/* Forgets all objects: the next one gets the first slot.  No IO. */
+void store_clear(struct store *s);
 /* Forgets an object; no IO.  0, -ENOENT, -ENOMEM. */
 int store_delete(struct store *s, const char *key, size_t n);
 

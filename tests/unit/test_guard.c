@@ -167,6 +167,9 @@ static void files_are_made_sparse(void **state)
 	assert_false(g.created);
 	assert_int_equal(g.capacity, 1ull << 40);
 	/* A store of ours as well. */
+	assert_int_equal(pwrite(g.fd, "LMCBLK01", 8, 1 << 20), 8);
+	guard_close(&g);
+	assert_int_equal(try_file(&g, NULL, false, 1 << 30), 0);
 	assert_int_equal(pwrite(g.fd, "LMCIDX01", 8, 0), 8);
 	guard_close(&g);
 	assert_int_equal(try_file(&g, NULL, false, 1 << 30), 0);
