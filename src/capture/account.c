@@ -167,6 +167,8 @@ static void take_call(struct account *a, const struct item *it, bool cut)
 	a->cut += cut;
 	if (it->kind == ITEM_SYSCALL)
 		a->cut_calls += cut;
+	else if (it->kind == ITEM_FAULT)
+		a->cut_faults += cut;
 	else
 		a->cut_requests += cut;
 }
@@ -190,6 +192,7 @@ int account_take(struct account *a, const struct item *it, bool cut)
 		break;
 	case ITEM_SYSCALL:
 	case ITEM_URING:
+	case ITEM_FAULT:
 		take_call(a, it, cut);
 		break;
 	case ITEM_LOSS:
@@ -214,7 +217,8 @@ void account_adjust(const struct account *a, struct ev_loss *e)
 {
 	u64 cut = e->witness == EV_WITNESS_SYSCALL ? a->cut_calls
 		  : e->witness == EV_WITNESS_URING ? a->cut_requests
-						   : a->cut - a->cut_calls - a->cut_requests;
+		  : e->witness == EV_WITNESS_MMAP  ? a->cut_faults
+						   : a->cut - a->cut_calls - a->cut_requests - a->cut_faults;
 
 	move(&e->stored, cut, &e->filtered);
 }

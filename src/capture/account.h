@@ -29,9 +29,9 @@ struct account {
 	json_t *doc;		/* the footer as it is */
 	struct ev_loss running; /* of all tracers */
 	struct ev_loss running_of[EV_WITNESSES];
-	u64 cut_calls, cut_requests; /* of cut: system calls, io_uring requests */
-	u64 stored, cut;	     /* commands and overflows that were read, and those of them that were cut */
-	struct map64 cut_in_flight;  /* commands by identity: 1 while only snapshots of it were cut */
+	u64 cut_calls, cut_requests, cut_faults; /* of cut: system calls, io_uring requests, page faults */
+	u64 stored, cut;	    /* commands and overflows that were read, and those of them that were cut */
+	struct map64 cut_in_flight; /* commands by identity: 1 while only snapshots of it were cut */
 	u64 n_cut_in_flight;
 };
 

@@ -22,11 +22,14 @@ enum ev_kind {
 	EV_SYSCALL,	/* one system call, struct ev_syscall */
 	EV_PATH,	/* a piece of the path of a file, struct ev_path (user space) */
 	EV_URING,	/* one io_uring request, struct ev_uring */
+	EV_FAULT,	/* one page fault on a mapped file, struct ev_fault */
+	EV_CACHE,	/* what a file had of faults and page cache so far, struct ev_cache (user space) */
+	EV_BLOCK,	/* requests to a block device so far, struct ev_block (user space) */
 	EV_KINDS
 };
 
 /* Who saw an event: each tracer has an account of its own. */
-enum ev_witness { EV_WITNESS_NVME, EV_WITNESS_SYSCALL, EV_WITNESS_URING, EV_WITNESSES };
+enum ev_witness { EV_WITNESS_NVME, EV_WITNESS_SYSCALL, EV_WITNESS_URING, EV_WITNESS_MMAP, EV_WITNESSES };
 
 enum ev_nvme_flags {
 	NVME_PASSTHROUGH = 1 << 0, /* io_uring_cmd; user_data is valid */
@@ -237,6 +240,96 @@ struct ev_uring {
 	u32 sub; /* of a passthrough command its NVMe opcode, of a vector the number of its elements */
 };
 
+enum ev_fault_flags {
+	FAULT_MAJOR = 1 << 0,	   /* the kernel counts it as major: it had to wait for IO */
+	FAULT_WRITE = 1 << 1,	   /* by a write */
+	FAULT_EXEC = 1 << 2,	   /* by the fetch of an instruction */
+	FAULT_KERNEL = 1 << 3,	   /* the kernel touched the page for the program (copy, pin) */
+	FAULT_FAILED = 1 << 4,	   /* nothing was mapped: SIGBUS, SIGSEGV, no memory */
+	FAULT_BOUND = 1 << 5,	   /* `mapped` is all that may have been mapped */
+	FAULT_WIDE = 1 << 6,	   /* more pages were mapped than `mapped` has bits for */
+	FAULT_NO_TIME = 1 << 7,	   /* its begin was not seen: lat_ns is 0 */
+	FAULT_UNFINISHED = 1 << 8, /* given up in the middle, as by a signal: lat_ns is its age */
+};
+
+/* One page fault on a mapped file, from its first attempt to its end. */
+struct ev_fault {
+	u8 kind;
+	u8 retries; /* attempts that had to be made again, at most 255 */
+	u16 flags;  /* enum ev_fault_flags */
+	u32 tid;
+	u64 ts_ns;
+	u64 lat_ns;
+	u64 address;
+	u64 offset; /* of the page in its file, bytes */
+	u64 mapped; /* pages that it mapped: bit n is the n-th from `before` pages before its own */
+	u64 ino;
+	u32 dev;
+	u16 filled; /* pages that its thread brought into the page cache of this file meanwhile, saturated */
+	u8 before;
+	u8 pad;
+};
+
+enum ev_cache_flags {
+	CACHE_NO_FAULTS = 1 << 0, /* the hooks of these numbers are missing: they say nothing */
+	CACHE_NO_FILLS = 1 << 1,
+	CACHE_NO_RA = 1 << 2,
+	CACHE_NO_DIRECT = 1 << 3,
+	CACHE_RA_ASKED = 1 << 4,     /* ra_pages were asked for; else they were filled */
+	CACHE_TOUCHED_ONLY = 1 << 5, /* mapped_pages is not known */
+	CACHE_INCOMPLETE = 1 << 6,   /* events were lost: all numbers are lower bounds */
+	CACHE_MORE_PIDS = 1 << 7,    /* pid is the first of several */
+};
+
+/*
+ * What one file had since the recording began.  A page is one of the memory
+ * (page_bytes of the head of the capture).
+ */
+struct ev_cache {
+	u8 kind;
+	u8 flags; /* enum ev_cache_flags */
+	u16 pad;
+	u32 dev;
+	u64 ts_ns;
+	u64 ino;
+	u64 faults;	  /* = minor + major + failed */
+	u64 minor, major; /* as the kernel counts them for getrusage(2) */
+	u64 failed;
+	u64 retries;	   /* attempts that had to be made again */
+	u64 touched_pages; /* different pages that had a fault or a direct read or write: surely used */
+	u64 mapped_pages;  /* different pages that were mapped or had direct IO: no other can have been used */
+	u64 fills;	   /* folios that came into the page cache */
+	u64 fill_pages;
+	u64 ra_calls; /* of readahead */
+	u64 ra_pages; /* of fill_pages; see CACHE_RA_ASKED */
+	u64 direct_reads, direct_read_bytes;
+	u64 direct_writes, direct_write_bytes;
+	u64 lat_ns; /* sum of all faults that have one */
+	u32 pid;    /* thread group that had the first fault, 0 = none had */
+	u32 pad2;
+};
+
+#define EV_BLOCK_SIZES 12 /* classes of 512 bytes, 1 KiB ... 1 MiB and more */
+
+/* Requests to one block device in one direction since the recording began. */
+struct ev_block {
+	u8 kind;
+	u8 write;
+	u16 pad;
+	u32 dev;
+	u64 ts_ns;
+	u64 requests, bytes;
+	u64 iu_bytes; /* bytes of all indirection units that they touch */
+	u64 sub_iu;   /* requests smaller than one */
+	u32 min_bytes, max_bytes;
+	u32 iu_bytes_each;	  /* queue/minimum_io_size where it is more than a block; 0 = not reported */
+	u32 optimal_bytes;	  /* queue/optimal_io_size as the kernel says; 0 = not reported */
+	u32 max_request_bytes;	  /* queue/max_hw_sectors_kb: the smaller of MDTS and what the transport takes */
+	u32 lba_bytes;		  /* queue/logical_block_size */
+	u32 hist[EV_BLOCK_SIZES]; /* saturated */
+	char name[32];
+};
+
 /*
  * The device of a path that could not be opened: its ino is a hash of it, and
  * the call that failed has SYSCALL_FILE with these numbers.
@@ -266,6 +359,9 @@ struct ev_path {
 _Static_assert(sizeof(struct ev_syscall) == 72, "no padding");
 _Static_assert(sizeof(struct ev_uring) == 80, "no padding");
 _Static_assert(sizeof(struct ev_path) == 64, "no padding");
+_Static_assert(sizeof(struct ev_fault) == 64, "no padding");
+_Static_assert(sizeof(struct ev_cache) == 160, "no padding");
+_Static_assert(sizeof(struct ev_block) == 152, "no padding");
 _Static_assert(sizeof(struct ev_nvme) == 64, "the hot record is one cache line");
 _Static_assert(sizeof(struct ev_nvme_kv) == 80, "no padding");
 _Static_assert(sizeof(struct ev_cq_overflow) == 32, "no padding");

@@ -406,7 +406,8 @@ static int learn_caller(struct fold *f, const struct item *line)
 static int put_other(struct fold *f, const struct item *line)
 {
 	struct folded r;
-	int ret = line->kind == ITEM_SYSCALL || line->kind == ITEM_URING ? learn_caller(f, line) : 0;
+	bool caller = line->kind == ITEM_SYSCALL || line->kind == ITEM_URING || line->kind == ITEM_FAULT;
+	int ret = caller ? learn_caller(f, line) : 0;
 
 	if (ret)
 		return ret;
@@ -428,7 +429,8 @@ int fold_put(struct fold *f, const struct item *line)
 		return put_completion(f, line);
 	if (f->mode == FOLD_RECORDS &&
 	    (line->kind == ITEM_CQ_OVERFLOW || line->kind == ITEM_CLOCK || line->kind == ITEM_LOSS ||
-	     line->kind == ITEM_SYSCALL || line->kind == ITEM_URING || line->kind == ITEM_OTHER))
+	     line->kind == ITEM_SYSCALL || line->kind == ITEM_URING || line->kind == ITEM_FAULT ||
+	     line->kind == ITEM_CACHE || line->kind == ITEM_BLOCK || line->kind == ITEM_OTHER))
 		return put_other(f, line);
 	add_line(f, line);
 	return 0;

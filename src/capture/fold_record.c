@@ -5,6 +5,7 @@
 
 #include "capture/calls.h"
 #include "capture/fold_record.h"
+#include "capture/jsonl_faults.h"
 #include "capture/jsonl_write.h"
 #include "capture/kvt.h"
 #include "capture/nvme_names.h"
@@ -291,6 +292,12 @@ static bool from_members(const struct members *m, const struct item *line, union
 		return fold_call(m, e);
 	if (line->kind == ITEM_URING)
 		return fold_uring(m, e);
+	if (line->kind == ITEM_FAULT)
+		return jsonl_fold_fault(m, EV_FAULT, e);
+	if (line->kind == ITEM_CACHE)
+		return jsonl_fold_fault(m, EV_CACHE, e);
+	if (line->kind == ITEM_BLOCK)
+		return jsonl_fold_fault(m, EV_BLOCK, e);
 	return type && slice_is((struct slice){ type->text, type->text_len }, "kvt_record") && set_foreign(m, e);
 }
 

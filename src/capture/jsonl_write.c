@@ -2,6 +2,7 @@
 #include "capture/jsonl_write.h"
 
 #include "capture/calls.h"
+#include "capture/jsonl_faults.h"
 #include "capture/nvme_names.h"
 #include "capture/record.h"
 #include "capture/uring_names.h"
@@ -272,7 +273,7 @@ static char *put_uring(char *p, const struct ev_uring *e, const struct known_tas
 	return p;
 }
 
-/* The path of the file of a call or request, where it is known. */
+/* The path of the file of a call, request or fault, where it is known. */
 static void put_path_of(struct buf *b, const union event *e, struct names *names)
 {
 	const struct known_file *f = NULL;
@@ -281,6 +282,10 @@ static void put_path_of(struct buf *b, const union event *e, struct names *names
 		f = names_file_at(names, e->syscall.dev, e->syscall.ino, e->syscall.ts_ns);
 	else if (e->kind == EV_URING && (e->uring.flags & URING_FILE))
 		f = names_file_at(names, e->uring.dev, e->uring.ino, e->uring.ts_ns);
+	else if (e->kind == EV_FAULT)
+		f = names_file_at(names, e->fault.dev, e->fault.ino, e->fault.ts_ns);
+	else if (e->kind == EV_CACHE)
+		f = names_file_at(names, e->cache.dev, e->cache.ino, e->cache.ts_ns);
 
 	if (!f)
 		return;
@@ -374,7 +379,9 @@ void jsonl_event(struct buf *b, const void *record, struct names *names)
 		b->n = (size_t)(p - b->p);
 		if (*(const u8 *)record == EV_PATH)
 			put_path(b, record);
-		else
+		else if (jsonl_is_fault(*(const u8 *)record))
+			jsonl_put_fault(b, record, names);
+		if (*(const u8 *)record != EV_PATH)
 			put_path_of(b, record, names);
 		buf_lit(b, "}\n");
 		return;
@@ -471,6 +478,10 @@ static bool is_told(const union event *e, size_t size, struct names *names)
 	case EV_PATH:
 		return e->path.n <= sizeof(e->path.text) && !(e->path.flags & ~3u) &&
 		       zero((const u8 *)e->path.text + e->path.n, sizeof(e->path.text) - e->path.n);
+	case EV_FAULT:
+	case EV_CACHE:
+	case EV_BLOCK:
+		return jsonl_fault_is_told(e);
 	default:
 		return e->kind == EV_DISK;
 	}
@@ -495,9 +506,11 @@ void jsonl_record(struct buf *b, const void *record, size_t size, struct names *
 		put_disk(b, record);
 	else if (kind == EV_PATH)
 		put_path(b, record);
+	else if (jsonl_is_fault(kind))
+		jsonl_put_fault(b, record, names);
 	else
 		b->n = (size_t)(put_event(b->p + start, record, names) - b->p);
-	if (kind == EV_SYSCALL || kind == EV_URING)
+	if (kind == EV_SYSCALL || kind == EV_URING || jsonl_is_fault(kind))
 		put_path_of(b, record, names);
 	if (b->n == start)
 		buf_printf(b, "{\"event_type\":\"kvt_record\",\"kind\":%u,\"ts\":%llu", kind,

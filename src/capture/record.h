@@ -18,6 +18,9 @@ union event {
 	struct ev_syscall syscall;
 	struct ev_path path;
 	struct ev_uring uring;
+	struct ev_fault fault;
+	struct ev_cache cache;
+	struct ev_block block;
 };
 
 /* The word for a kind in documents, NULL of one that is not known. */
@@ -27,7 +30,8 @@ static inline const char *event_kind_name(u8 kind)
 		[EV_NVME] = "nvme",   [EV_NVME_KV] = "nvme_kv", [EV_CQ_OVERFLOW] = "cq_overflow",
 		[EV_TASK] = "task",   [EV_DISK] = "disk",	[EV_CLOCK] = "clock",
 		[EV_LOSS] = "loss",   [EV_SYSCALL] = "syscall", [EV_PATH] = "path",
-		[EV_URING] = "uring",
+		[EV_URING] = "uring", [EV_FAULT] = "fault",	[EV_CACHE] = "cache",
+		[EV_BLOCK] = "block",
 	};
 
 	return kind < EV_KINDS ? names[kind] : NULL;
@@ -36,7 +40,7 @@ static inline const char *event_kind_name(u8 kind)
 /* The same for a tracer. */
 static inline const char *event_witness_name(u8 witness)
 {
-	static const char *const names[EV_WITNESSES] = { "nvme", "syscall", "iouring" };
+	static const char *const names[EV_WITNESSES] = { "nvme", "syscall", "iouring", "mmap" };
 
 	return witness < EV_WITNESSES ? names[witness] : NULL;
 }
@@ -45,11 +49,13 @@ static inline const char *event_witness_name(u8 witness)
 static inline size_t event_bytes(u8 kind)
 {
 	static const u8 bytes[EV_KINDS] = {
-		[EV_NVME] = sizeof(struct ev_nvme), [EV_NVME_KV] = sizeof(struct ev_nvme_kv),
-		[EV_TASK] = sizeof(struct ev_task), [EV_CQ_OVERFLOW] = sizeof(struct ev_cq_overflow),
-		[EV_DISK] = sizeof(struct ev_disk), [EV_CLOCK] = sizeof(struct ev_clock),
-		[EV_LOSS] = sizeof(struct ev_loss), [EV_SYSCALL] = sizeof(struct ev_syscall),
-		[EV_PATH] = sizeof(struct ev_path), [EV_URING] = sizeof(struct ev_uring),
+		[EV_NVME] = sizeof(struct ev_nvme),   [EV_NVME_KV] = sizeof(struct ev_nvme_kv),
+		[EV_TASK] = sizeof(struct ev_task),   [EV_CQ_OVERFLOW] = sizeof(struct ev_cq_overflow),
+		[EV_DISK] = sizeof(struct ev_disk),   [EV_CLOCK] = sizeof(struct ev_clock),
+		[EV_LOSS] = sizeof(struct ev_loss),   [EV_SYSCALL] = sizeof(struct ev_syscall),
+		[EV_PATH] = sizeof(struct ev_path),   [EV_URING] = sizeof(struct ev_uring),
+		[EV_FAULT] = sizeof(struct ev_fault), [EV_CACHE] = sizeof(struct ev_cache),
+		[EV_BLOCK] = sizeof(struct ev_block),
 	};
 
 	return kind < EV_KINDS ? bytes[kind] : 0;
@@ -75,6 +81,9 @@ _Static_assert(offsetof(struct ev_nvme, ts_ns) == offsetof(struct ev_loss, ts_ns
 _Static_assert(offsetof(struct ev_nvme, ts_ns) == offsetof(struct ev_syscall, ts_ns), "event_time");
 _Static_assert(offsetof(struct ev_nvme, ts_ns) == offsetof(struct ev_uring, ts_ns), "event_time");
 _Static_assert(offsetof(struct ev_nvme, ts_ns) == offsetof(struct ev_path, ts_ns), "event_time");
+_Static_assert(offsetof(struct ev_nvme, ts_ns) == offsetof(struct ev_block, ts_ns), "event_time");
+_Static_assert(offsetof(struct ev_nvme, ts_ns) == offsetof(struct ev_cache, ts_ns), "event_time");
+_Static_assert(offsetof(struct ev_nvme, ts_ns) == offsetof(struct ev_fault, ts_ns), "event_time");
 
 static inline bool event_is_command(const void *record)
 {

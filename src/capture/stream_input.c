@@ -102,6 +102,12 @@ static u8 kind_of_other(const struct members *m)
 		return ITEM_URING;
 	if (slice_is(type, "path"))
 		return ITEM_PATH;
+	if (slice_is(type, "fault"))
+		return ITEM_FAULT;
+	if (slice_is(type, "cache"))
+		return ITEM_CACHE;
+	if (slice_is(type, "block"))
+		return ITEM_BLOCK;
 	return slice_is(type, "disk") ? ITEM_DISK : ITEM_OTHER;
 }
 
@@ -134,7 +140,10 @@ static void set_other(struct item *it, bool span)
 		it->kind = kind_of_other(&m);
 	it->at_ns = time_of(&m, "ts", span);
 	it->start_ns = span ? time_of(&m, "ts_start", true) : it->at_ns;
-	if (it->kind == ITEM_SYSCALL || it->kind == ITEM_URING)
+	/* Sums so far, as an account. */
+	if (it->kind == ITEM_CACHE || it->kind == ITEM_BLOCK)
+		it->start_ns = 0;
+	if (it->kind == ITEM_SYSCALL || it->kind == ITEM_URING || it->kind == ITEM_FAULT)
 		it->at_ns = later(it->start_ns, members_u64(&m, "lat_ns"));
 	set_pid(it);
 }
@@ -211,7 +220,8 @@ void item_of_record(struct item *it, const union event *e, size_t size)
 		[EV_NVME] = ITEM_NVME,	 [EV_NVME_KV] = ITEM_NVME_KV, [EV_CQ_OVERFLOW] = ITEM_CQ_OVERFLOW,
 		[EV_TASK] = ITEM_TASK,	 [EV_DISK] = ITEM_DISK,	      [EV_CLOCK] = ITEM_CLOCK,
 		[EV_LOSS] = ITEM_LOSS,	 [EV_SYSCALL] = ITEM_SYSCALL, [EV_PATH] = ITEM_PATH,
-		[EV_URING] = ITEM_URING,
+		[EV_URING] = ITEM_URING, [EV_FAULT] = ITEM_FAULT,     [EV_CACHE] = ITEM_CACHE,
+		[EV_BLOCK] = ITEM_BLOCK,
 	};
 	u64 ts = event_time(e);
 
@@ -228,6 +238,8 @@ void item_of_record(struct item *it, const union event *e, size_t size)
 	} else if (e->kind == EV_URING) {
 		it->at_ns = later(ts, e->uring.lat_ns);
 		it->in_flight = e->uring.flags & URING_UNFINISHED;
+	} else if (e->kind == EV_FAULT) {
+		it->at_ns = later(ts, e->fault.lat_ns);
 	} else if (e->kind != EV_CQ_OVERFLOW && e->kind < EV_KINDS) {
 		it->start_ns = 0;
 	}
@@ -241,7 +253,9 @@ static const char *const kind_names[N_ITEM_KINDS] = {
 	[ITEM_CLOCK] = "clock",	      [ITEM_LOSS] = "loss",
 	[ITEM_SEMANTIC] = "semantic", [ITEM_SERVING] = "serving",
 	[ITEM_URING] = "uring",	      [ITEM_SYSCALL] = "syscall",
-	[ITEM_PATH] = "path",	      [ITEM_OTHER] = "other",
+	[ITEM_PATH] = "path",	      [ITEM_FAULT] = "fault",
+	[ITEM_CACHE] = "cache",	      [ITEM_BLOCK] = "block",
+	[ITEM_OTHER] = "other",
 };
 
 const char *item_kind_name(enum item_kind kind)

@@ -28,6 +28,8 @@ static struct {
 	struct opt_list pids, devices, ops, paths;
 	u64 duration_ns, ring_bytes, lba_bytes, min_bytes, max_bytes;
 	bool children, kv, no_entry, no_cq_overflow, quiesced, json, top;
+	u64 useful_bytes;
+	bool stream, exact_pages;
 	u32 witnesses; /* of the operands */
 	bool passthrough;
 	/* Of an older name. */
@@ -74,6 +76,12 @@ static const struct opt opts[] = {
 	OPT_SIZE(0, "min-size", &o.min_bytes, "SIZE", "only commands, calls and requests of at least SIZE"),
 	OPT_SIZE(0, "max-size", &o.max_bytes, "SIZE", "only those of at most SIZE"),
 	OPT_FLAG(0, "kv", &o.kv, "decode every namespace as key-value (else: as its command set says)"),
+	OPT_FLAG(0, "stream", &o.stream, "mmap: record every fault, not only sums by file"),
+	OPT_SIZE(0, "useful-bytes", &o.useful_bytes, "SIZE",
+		 "bytes that the program had use for: what was read is set against them (read amplification)"),
+	OPT_FLAG(
+		0, "exact-pages", &o.exact_pages,
+		"mmap: no fault-around on the whole machine meanwhile, so that each page that is used has a fault of its own (more faults, exact footprint)"),
 	OPT_GROUP("Cost"),
 	OPT_SIZE(0, "ring", &o.ring_bytes, "SIZE", "ring buffer for each 8 CPUs (default 16M)"),
 	OPT_FLAG(0, "no-entry", &o.no_entry,
@@ -87,7 +95,7 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
-static const char *const words[] = { "uring-cmd", "nvme", "syscall", "iouring", NULL };
+static const char *const words[] = { "uring-cmd", "nvme", "syscall", "iouring", "mmap", NULL };
 
 #if !KVIO_BPF
 
@@ -110,7 +118,8 @@ static void add_probe(const char *word, size_t n)
 	} known[] = { { "uring-cmd", TRACE_NVME },
 		      { "nvme", TRACE_NVME },
 		      { "syscall", TRACE_SYSCALL },
-		      { "iouring", TRACE_URING } };
+		      { "iouring", TRACE_URING },
+		      { "mmap", TRACE_MMAP } };
 	static bool nvme;
 	size_t i;
 
@@ -118,7 +127,7 @@ static void add_probe(const char *word, size_t n)
 		if (strlen(known[i].word) == n && !memcmp(known[i].word, word, n))
 			break;
 	if (i == ARRAY_SIZE(known))
-		die_usage("'%.*s' cannot be recorded; known: uring-cmd, nvme, syscall, iouring", (int)n, word);
+		die_usage("'%.*s' cannot be recorded; known: uring-cmd, nvme, syscall, iouring, mmap", (int)n, word);
 	o.witnesses |= known[i].witness;
 	/* Passthrough is a view of the NVMe commands: who asks for both wants all. */
 	nvme |= i == 1;
@@ -130,7 +139,7 @@ static void parse_probes(int argc, char **argv)
 	const char *p, *end;
 
 	if (argc < 2)
-		die_usage("name what to record: uring-cmd, nvme, syscall, iouring (several with commas)");
+		die_usage("name what to record: uring-cmd, nvme, syscall, iouring, mmap (several with commas)");
 	if (argc > 2)
 		die_usage("unexpected operand '%s' (a program to run comes behind --)", argv[2]);
 	for (p = argv[1];; p = end + 1) {
@@ -143,6 +152,8 @@ static void parse_probes(int argc, char **argv)
 		die_usage("--top shows NVMe commands: record uring-cmd or nvme as well");
 	if (o.children && !o.pids.n)
 		die_usage("--children are those of --pid");
+	if ((o.stream || o.exact_pages) && !(o.witnesses & TRACE_MMAP))
+		die_usage("--%s is of page faults: record mmap as well", o.stream ? "stream" : "exact-pages");
 	if (o.max_bytes && o.min_bytes > o.max_bytes)
 		die_usage("--min-size is above --max-size");
 }
@@ -467,6 +478,9 @@ static int run(int argc, char **argv)
 				   .children = o.children,
 				   .ring_bytes = o.ring_bytes,
 				   .lba_bytes = o.lba_bytes,
+				   .stream = o.stream,
+				   .exact_pages = o.exact_pages,
+				   .useful_bytes = o.useful_bytes,
 			   },
 			   recorder_event, &r, why, sizeof(why));
 	if (verbosity > (ret ? 0 : 1))
@@ -502,6 +516,8 @@ const struct cmd cmd_record = {
 		"was used, bytes asked for and moved.\n\n"
 		"iouring: every io_uring request from submission to completion, with file, offset and exact bytes, also of "
 		"vectors; SQPOLL, links, registered buffers and files.\n\n"
+		"mmap: page faults on mapped files, minor, major and tried again told apart; by file the pages that were used, "
+		"what came into the page cache, readahead, direct IO; by device the requests.\n\n"
 		"Behind -- a program is started, it and its children are recorded, and its exit status is passed on.\n\n"
 		"Ends on Ctrl-C, SIGTERM, after --duration, or with the program; then nothing that was recorded is lost. "
 		"Every loss is counted and shown. Needs root; 'kvio doctor' tells what is missing.",

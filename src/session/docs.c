@@ -119,6 +119,9 @@ json_t *session_meta(const struct session *s, const char *kvio_version, char **c
 	json_object_set_new(m, "filters", filters_json(&s->o));
 	json_object_set_new(m, "hooks", facilities_json(s->trace));
 	json_set_u64(m, "ring_bytes", s->o.ring_bytes);
+	json_set_u64(m, "page_bytes", (u64)sysconf(_SC_PAGESIZE));
+	if (s->o.useful_bytes)
+		json_set_u64(m, "useful_bytes", s->o.useful_bytes);
 	json_set_u64(m, "inflight_max", session_inflight_max(s));
 	for (i = 0; i < s->n_ns; i++)
 		json_array_append_new(devices, device_doc(&s->ns[i]));

@@ -203,6 +203,8 @@ int session_open(struct session *s, const struct session_options *o, trace_fn fn
 		.nvme.kv = o->kv,
 		.min_bytes = o->min_bytes,
 		.max_bytes = o->max_bytes,
+		.mmap.stream = o->stream,
+		.mmap.exact_pages = o->exact_pages,
 	};
 	const char **disks = NULL;
 	u32 *pids = NULL;

@@ -30,10 +30,12 @@ struct session_options {
 	size_t n_paths;
 	u64 min_bytes, max_bytes; /* of a command, 0 = no limit */
 	bool kv, no_entry, no_cq_overflow;
-	bool follow;	/* a program will be started and followed with its children */
-	bool children;	/* of pids, those that are there and those to come */
-	u64 ring_bytes; /* of each ring */
-	u64 lba_bytes;	/* what the user believes, 0 = nothing: a conflict is told */
+	bool follow;		  /* a program will be started and followed with its children */
+	bool children;		  /* of pids, those that are there and those to come */
+	u64 ring_bytes;		  /* of each ring */
+	bool stream, exact_pages; /* of page faults, see struct trace_options */
+	u64 useful_bytes;	  /* that the program had use for, 0 = not known */
+	u64 lba_bytes;		  /* what the user believes, 0 = nothing: a conflict is told */
 };
 
 struct session {

@@ -3,11 +3,14 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "capture/record.h"
 #include "lib/human.h"
 #include "lib/jsonutil.h"
 #include "session/session.h"
+
+#define PAGE_BYTES ((u64)sysconf(_SC_PAGESIZE))
 
 u64 summary_lost(const struct recorder_totals *t)
 {
@@ -18,7 +21,8 @@ u64 summary_lost(const struct recorder_totals *t)
 
 u64 summary_events(const struct recorder_totals *t)
 {
-	return t->count[EV_NVME] + t->count[EV_NVME_KV] + t->count[EV_SYSCALL] + t->count[EV_URING];
+	return t->count[EV_NVME] + t->count[EV_NVME_KV] + t->count[EV_SYSCALL] + t->count[EV_URING] +
+	       t->loss[EV_WITNESS_MMAP].stored;
 }
 
 static void row(struct buf *b, const char *what, u64 n, u64 bytes)
@@ -59,6 +63,37 @@ static void requests(struct buf *b, const struct recorder_totals *t)
 	buf_printf(b, "  %-12s %10llu   failed %llu\n", "requests", ULL(t->count[EV_URING]), ULL(t->requests_failed));
 }
 
+/* Pages that were used: a number where it is exact, else what it lies between. */
+static void footprint(struct buf *b, const struct ev_cache *c)
+{
+	char least[32], most[32];
+
+	human_bytes(least, sizeof(least), c->touched_pages * PAGE_BYTES);
+	human_bytes(most, sizeof(most), c->mapped_pages * PAGE_BYTES);
+	if (c->flags & CACHE_TOUCHED_ONLY)
+		buf_printf(b, "  %-12s at least %s in %llu pages\n", "footprint", least, ULL(c->touched_pages));
+	else if (c->touched_pages == c->mapped_pages)
+		buf_printf(b, "  %-12s %s in %llu pages\n", "footprint", least, ULL(c->touched_pages));
+	else
+		buf_printf(b, "  %-12s %s to %s: %llu pages were used, up to %llu may have been\n", "footprint", least,
+			   most, ULL(c->touched_pages), ULL(c->mapped_pages));
+}
+
+static void faults(struct buf *b, const struct recorder_totals *t)
+{
+	const struct ev_cache *c = &t->files_sum;
+
+	buf_printf(b, "  %-12s %10llu   minor %llu, major %llu, failed %llu; %llu attempts made again\n", "faults",
+		   ULL(c->faults), ULL(c->minor), ULL(c->major), ULL(c->failed), ULL(c->retries));
+	footprint(b, c);
+	row(b, "page cache", c->fills, c->fill_pages * PAGE_BYTES);
+	row(b, "readahead", c->ra_calls, c->ra_pages * PAGE_BYTES);
+	row(b, "direct reads", c->direct_reads, c->direct_read_bytes);
+	row(b, "direct writes", c->direct_writes, c->direct_write_bytes);
+	row(b, "block reads", t->block_reads, t->block_read_bytes);
+	row(b, "block writes", t->block_writes, t->block_write_bytes);
+}
+
 static void account(struct buf *b, const struct recorder_totals *t, u8 w, bool named)
 {
 	const struct ev_loss *e = &t->loss[w];
@@ -77,11 +112,13 @@ void summary_text(struct buf *b, const struct recorder_totals *t, const char *pa
 		[EV_WITNESS_NVME] = { "command", commands },
 		[EV_WITNESS_SYSCALL] = { "call", calls },
 		[EV_WITNESS_URING] = { "io_uring request", requests },
+		[EV_WITNESS_MMAP] = { "page fault", faults },
 	};
 	const u64 n[EV_WITNESSES] = {
 		[EV_WITNESS_NVME] = t->count[EV_NVME] + t->count[EV_NVME_KV],
 		[EV_WITNESS_SYSCALL] = t->count[EV_SYSCALL],
 		[EV_WITNESS_URING] = t->count[EV_URING],
+		[EV_WITNESS_MMAP] = t->files_sum.faults,
 	};
 	char span[32], size[32];
 	u32 ran = 0, i;
@@ -98,6 +135,34 @@ void summary_text(struct buf *b, const struct recorder_totals *t, const char *pa
 	for (i = 0; i < EV_WITNESSES; i++)
 		if (t->loss[i].kind)
 			account(b, t, (u8)i, ran > 1);
+}
+
+static void set_faults(json_t *f, const struct recorder_totals *t)
+{
+	const struct ev_cache *c = &t->files_sum;
+
+	json_set_u64(f, "files", t->files);
+	json_set_u64(f, "faults", c->faults);
+	json_set_u64(f, "minor", c->minor);
+	json_set_u64(f, "major", c->major);
+	json_set_u64(f, "faults_failed", c->failed);
+	json_set_u64(f, "fault_retries", c->retries);
+	json_set_u64(f, "page_bytes", PAGE_BYTES);
+	json_set_u64(f, "touched_pages", c->touched_pages);
+	if (!(c->flags & CACHE_TOUCHED_ONLY))
+		json_set_u64(f, "mapped_pages", c->mapped_pages);
+	json_set_u64(f, "fills", c->fills);
+	json_set_u64(f, "fill_pages", c->fill_pages);
+	json_set_u64(f, "readaheads", c->ra_calls);
+	json_set_u64(f, "readahead_pages", c->ra_pages);
+	json_set_u64(f, "direct_reads", c->direct_reads);
+	json_set_u64(f, "direct_read_bytes", c->direct_read_bytes);
+	json_set_u64(f, "direct_writes", c->direct_writes);
+	json_set_u64(f, "direct_write_bytes", c->direct_write_bytes);
+	json_set_u64(f, "block_reads", t->block_reads);
+	json_set_u64(f, "block_read_bytes", t->block_read_bytes);
+	json_set_u64(f, "block_writes", t->block_writes);
+	json_set_u64(f, "block_write_bytes", t->block_write_bytes);
 }
 
 int summary_print_json(const struct recorder_totals *t, enum recorder_end end, const char *path, FILE *to)
@@ -127,6 +192,8 @@ int summary_print_json(const struct recorder_totals *t, enum recorder_end end, c
 	json_set_u64(f, "uring_writes", t->request_writes);
 	json_set_u64(f, "uring_write_bytes", t->request_write_bytes);
 	json_set_u64(f, "uring_failed", t->requests_failed);
+	if (t->loss[EV_WITNESS_MMAP].kind)
+		set_faults(f, t);
 	json_dumpf(f, to, JSON_COMPACT);
 	json_decref(f);
 	return putc('\n', to) == EOF ? -EIO : 0;

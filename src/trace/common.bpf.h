@@ -72,9 +72,14 @@ static __always_inline const void *passthrough_command(struct io_uring_cmd *iouc
 }
 
 /* Atomic, since a completion may interrupt us in the middle of an increment. */
+static __always_inline void count_by(enum counter c, s64 by)
+{
+	__sync_fetch_and_add(&counters[bpf_get_smp_processor_id() & (MAX_CPUS - 1)].v[c], by);
+}
+
 static __always_inline void count(enum counter c)
 {
-	__sync_fetch_and_add(&counters[bpf_get_smp_processor_id() & (MAX_CPUS - 1)].v[c], 1);
+	count_by(c, 1);
 }
 
 static __always_inline void *this_ring(void)

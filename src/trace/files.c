@@ -2,6 +2,7 @@
 #include "trace/files.h"
 
 #include <bpf/bpf.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
@@ -96,16 +97,63 @@ static bool is_file(const struct stat *st, u32 dev, u64 ino)
 	       (dev >> 20 == 0 || (major(st->st_dev) == dev >> 20 && minor(st->st_dev) == (dev & 0xfffff)));
 }
 
-/* What the kernel calls the file now, if the descriptor still is that file: bytes, or 0. */
+/* What the kernel calls the file behind a link of /proc, if it is that file: bytes, or 0. */
+static size_t path_behind(const char *link, u32 dev, u64 ino, char path[PATH_MAX])
+{
+	ssize_t n = readlink(link, path, PATH_MAX);
+	struct stat st;
+
+	return n > 0 && !stat(link, &st) && is_file(&st, dev, ino) ? (size_t)n : 0;
+}
+
+/* The same of a descriptor. */
 static size_t path_now(u32 pid, s32 fd, u32 dev, u64 ino, char path[PATH_MAX])
 {
 	char link[64];
-	struct stat st;
-	ssize_t n;
 
 	snprintf(link, sizeof(link), "/proc/%u/fd/%d", pid, fd);
-	n = readlink(link, path, PATH_MAX);
-	return n > 0 && !stat(link, &st) && is_file(&st, dev, ino) ? (size_t)n : 0;
+	return path_behind(link, dev, ino, path);
+}
+
+/* The same of the mapping at an address. */
+static size_t path_mapped(u32 pid, u64 address, u32 dev, u64 ino, char path[PATH_MAX])
+{
+	unsigned long long from, to;
+	char name[96], *line = NULL;
+	size_t cap = 0, n = 0;
+	FILE *maps;
+
+	snprintf(name, sizeof(name), "/proc/%u/maps", pid);
+	maps = fopen(name, "re");
+	while (maps && !n && getline(&line, &cap, maps) > 0) {
+		if (sscanf(line, "%llx-%llx ", &from, &to) != 2 || address < from || address >= to)
+			continue;
+		snprintf(name, sizeof(name), "/proc/%u/map_files/%llx-%llx", pid, from, to);
+		n = path_behind(name, dev, ino, path);
+		break;
+	}
+	free(line);
+	if (maps)
+		fclose(maps);
+	return n;
+}
+
+/* The same of any descriptor that is the file. */
+static size_t path_open(u32 pid, u32 dev, u64 ino, char path[PATH_MAX])
+{
+	char name[64];
+	struct dirent *one;
+	size_t n = 0;
+	DIR *d;
+
+	snprintf(name, sizeof(name), "/proc/%u/fd", pid);
+	d = opendir(name);
+	while (d && !n && (one = readdir(d)))
+		if (one->d_name[0] != '.')
+			n = path_now(pid, atoi(one->d_name), dev, ino, path);
+	if (d)
+		closedir(d);
+	return n;
 }
 
 /* Where a relative path begins: bytes with a slash behind, or 0. */
@@ -328,4 +376,20 @@ int files_met(struct files *f, u32 dev, u64 ino, u32 pid, s32 fd, u64 ts_ns, tra
 		return 0;
 	}
 	return learn(f, word, &head, path, n) ? tell(&head, path, n, fn, arg) : 0;
+}
+
+int files_used(struct files *f, u32 dev, u64 ino, u32 tid, u64 address, u64 ts_ns, trace_fn fn, void *arg)
+{
+	struct ev_path head = { .kind = EV_PATH, .dev = dev, .ino = ino, .ts_ns = ts_ns };
+	char path[PATH_MAX];
+	u32 *word;
+	int ret = word_of(f, dev, ino, &word);
+	size_t n;
+
+	if (ret || !word || *word & WORD_NAMED)
+		return ret;
+	n = address ? path_mapped(tid, address, dev, ino, path) : 0;
+	if (!n)
+		n = path_open(tid, dev, ino, path);
+	return n && learn(f, word, &head, path, n) ? tell(&head, path, n, fn, arg) : 0;
 }

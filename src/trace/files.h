@@ -27,6 +27,11 @@ bool files_wanted(const struct files *f, bool known, u32 dev, u64 ino);
  */
 int files_met(struct files *f, u32 dev, u64 ino, u32 pid, s32 fd, u64 ts_ns, trace_fn fn, void *arg);
 /*
+ * A file that is used without a descriptor being known: looks for it where
+ * thread tid has `address` mapped (0: nowhere), then among its descriptors.
+ */
+int files_used(struct files *f, u32 dev, u64 ino, u32 tid, u64 address, u64 ts_ns, trace_fn fn, void *arg);
+/*
  * What the programs say that a file is called, from now on.  Returns as
  * files_met(), which asks the descriptor of those without.
  */

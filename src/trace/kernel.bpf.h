@@ -99,6 +99,51 @@ struct file {
 	s64 f_pos;
 };
 
+struct address_space {
+	struct inode *host;
+};
+
+/* The word of its flags comes first in every kernel, under changing types. */
+struct folio {
+	struct address_space *mapping;
+};
+
+/* A 64-bit number first: to read a word as a number. */
+struct timespec64 {
+	s64 tv_sec;
+};
+
+struct folio___pages {
+	u32 _folio_nr_pages;
+};
+
+/* Later. */
+struct folio___nr {
+	u32 _nr_pages;
+};
+
+enum pageflags { PG_head };
+
+struct vm_area_struct {
+	unsigned long vm_start;
+	unsigned long vm_pgoff;
+	struct file *vm_file;
+};
+
+struct vm_fault {
+	unsigned long pgoff;
+	unsigned long address;
+	void *pmd;
+};
+
+struct readahead_control {
+	struct address_space *mapping;
+};
+
+struct file_ra_state {
+	u32 size;
+};
+
 struct list_head {
 	struct list_head *next;
 };
@@ -183,6 +228,7 @@ struct request {
 	struct blk_mq_hw_ctx *mq_hctx;
 	u32 cmd_flags;
 	u32 __data_len;
+	u64 __sector;
 	struct bio *bio;
 	void *end_io;
 	void *end_io_data;
@@ -252,7 +298,17 @@ struct io_ring_ctx {
 };
 
 struct kiocb {
+	struct file *ki_filp;
 	s64 ki_pos;
+	int ki_flags;
+};
+
+/* A direct read or write, before its completion had a tracepoint. */
+struct iomap_dio {
+	struct kiocb *iocb;
+	s64 size;
+	int error;
+	bool wait_for_completion;
 };
 
 /* What a prepared request keeps of its SQE. */

@@ -25,6 +25,7 @@ static void on_stop(int sig)
 	(void)sig;
 	if (++stop_signals < 2)
 		return;
+	trace_abandon();
 	if (write(STDERR_FILENO, msg, sizeof(msg) - 1) < 0)
 		_exit(1);
 	_exit(1);
@@ -125,6 +126,36 @@ static void add_request(struct recorder_totals *t, const struct ev_uring *e)
 	}
 }
 
+static void add_file(struct recorder_totals *t, const struct ev_cache *c)
+{
+	struct ev_cache *sum = &t->files_sum;
+
+	t->files++;
+	sum->flags |= c->flags;
+	sum->faults += c->faults;
+	sum->minor += c->minor;
+	sum->major += c->major;
+	sum->failed += c->failed;
+	sum->retries += c->retries;
+	sum->touched_pages += c->touched_pages;
+	sum->mapped_pages += c->mapped_pages;
+	sum->fills += c->fills;
+	sum->fill_pages += c->fill_pages;
+	sum->ra_calls += c->ra_calls;
+	sum->ra_pages += c->ra_pages;
+	sum->direct_reads += c->direct_reads;
+	sum->direct_read_bytes += c->direct_read_bytes;
+	sum->direct_writes += c->direct_writes;
+	sum->direct_write_bytes += c->direct_write_bytes;
+	sum->lat_ns += c->lat_ns;
+}
+
+static void add_block(struct recorder_totals *t, const struct ev_block *b)
+{
+	*(b->write ? &t->block_writes : &t->block_reads) += b->requests;
+	*(b->write ? &t->block_write_bytes : &t->block_read_bytes) += b->bytes;
+}
+
 struct ev_loss recorder_loss(const struct recorder_totals *t)
 {
 	struct ev_loss sum = {};
@@ -158,6 +189,14 @@ int recorder_event(void *arg, const void *record, size_t size)
 	case EV_URING:
 		add_request(&r->totals, record);
 		r->totals.in_flight_of[EV_WITNESS_URING] += r->ending;
+		break;
+	case EV_CACHE:
+	case EV_BLOCK:
+		r->totals.count[kind]++;
+		if (r->ending && kind == EV_CACHE)
+			add_file(&r->totals, record);
+		else if (r->ending)
+			add_block(&r->totals, record);
 		break;
 	case EV_TASK:
 	case EV_DISK:
@@ -208,6 +247,8 @@ static void tick(struct recorder *r, u64 n)
 
 	put_account(r);
 	ret = trace_in_flight(r->trace, TICK_NS, recorder_event, r);
+	if (ret >= 0)
+		ret = trace_sums(r->trace, false, recorder_event, r);
 	if (ret < 0 && !r->error)
 		r->error = (int)ret;
 	if (n % ANCHOR_TICKS == 0)
@@ -226,10 +267,12 @@ static void finish(struct recorder *r)
 	r->totals.ended_ns = clock_ns(CLOCK_MONOTONIC);
 	trace_detach(r->trace);
 	ret = trace_drain(r->trace);
+	/* After the drain nothing but snapshots and sums comes. */
+	r->ending = true;
+	if (!ret)
+		ret = trace_sums(r->trace, true, recorder_event, r);
 	if (ret && !r->error)
 		r->error = ret;
-	/* After the drain nothing but snapshots comes. */
-	r->ending = true;
 	left = trace_in_flight(r->trace, 0, recorder_event, r);
 	if (left < 0 && !r->error)
 		r->error = (int)left;

@@ -29,6 +29,10 @@ struct recorder_totals {
 	u64 request_read_bytes, request_write_bytes;
 	u64 calls_failed, call_reads, call_writes; /* system calls; those that moved data */
 	u64 call_read_bytes, call_write_bytes;
+	/* Of mapped files and block devices, at the end of the recording: all files in one. */
+	u64 files;
+	struct ev_cache files_sum;
+	u64 block_reads, block_read_bytes, block_writes, block_write_bytes;
 	struct ev_loss loss[EV_WITNESSES]; /* kind is 0 of a tracer that does not run */
 	struct trace_extra extra;
 	u64 first_ns, last_ns; /* of commands */
@@ -45,7 +49,7 @@ struct recorder {
 	int (*watch)(void *arg, const void *record);
 	void (*tick)(void *arg);
 	void *watch_arg;
-	bool ending; /* snapshots are of what never completed */
+	bool ending; /* snapshots are of what never completed, sums are the last */
 	int error;
 };
 

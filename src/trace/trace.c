@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/clock.h"
+#include "trace/around.h"
 #include "trace/files.h"
 #include "trace/ring.h"
 #include "trace/tracer.h"
@@ -26,6 +27,7 @@ static const struct {
 	{ TRACE_NVME, &nvme_tracer },
 	{ TRACE_SYSCALL, &syscall_tracer },
 	{ TRACE_URING, &iouring_tracer },
+	{ TRACE_MMAP, &mmap_tracer },
 };
 
 struct trace {
@@ -351,6 +353,22 @@ s64 trace_in_flight(const struct trace *t, u64 min_age_ns, trace_fn fn, void *ar
 	return n;
 }
 
+int trace_sums(struct trace *t, bool all, trace_fn fn, void *arg)
+{
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; i < t->n && !ret; i++)
+		if (t->tracer[i].ops->sums)
+			ret = t->tracer[i].ops->sums(&t->tracer[i], all, fn, arg);
+	return ret;
+}
+
+void trace_abandon(void)
+{
+	around_restore();
+}
+
 bool trace_busy(const struct trace *t)
 {
 	size_t i;
@@ -477,7 +495,10 @@ void trace_close(struct trace *t)
 	rings_close(t->rings);
 	files_free(t->files);
 	for (i = 0; i < ARRAY_SIZE(t->tracer); i++)
-		if (t->tracer[i].ops)
+		if (t->tracer[i].ops) {
 			destroy(&t->tracer[i]);
+			if (t->tracer[i].ops->close)
+				t->tracer[i].ops->close(&t->tracer[i]);
+		}
 	free(t);
 }

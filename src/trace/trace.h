@@ -17,6 +17,7 @@ enum trace_witness {
 	TRACE_NVME = 1 << 0,
 	TRACE_SYSCALL = 1 << 1,
 	TRACE_URING = 1 << 2,
+	TRACE_MMAP = 1 << 3,
 };
 
 struct trace_options {
@@ -45,6 +46,10 @@ struct trace_options {
 		u32 inflight_max; /* commands the drivers can hold */
 		u64 opcode[4];	  /* bit n: keep opcode n */
 	} nvme;
+	struct {
+		bool stream;	  /* every fault, not only sums by file */
+		bool exact_pages; /* no fault-around on this machine meanwhile: each page that is used has a fault */
+	} mmap;
 };
 
 /* What the tracers did not see or keep, beside the accounts in struct ev_loss. */
@@ -86,6 +91,10 @@ int trace_drain(struct trace *t);
  * that has not completed.  Returns how many, or -errno (of fn, too).
  */
 s64 trace_in_flight(const struct trace *t, u64 min_age_ns, trace_fn fn, void *arg);
+/* Gives fn what tracers keep as sums: what changed since the last time, or all of it.  0 or -errno (of fn, too). */
+int trace_sums(struct trace *t, bool all, trace_fn fn, void *arg);
+/* For a signal handler that ends the process: what was changed on this machine is as before. */
+void trace_abandon(void);
 /* True while a command has not completed. */
 bool trace_busy(const struct trace *t);
 /* What the tracers know of a thread; for struct names, arg is the trace. */

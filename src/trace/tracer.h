@@ -50,10 +50,18 @@ struct tracer_ops {
 	int (*deliver)(struct tracer *t, const void *record, size_t size, trace_fn fn, void *arg);
 	s64 (*in_flight)(const struct tracer *t, u64 min_age_ns, trace_fn fn, void *arg);
 	bool (*busy)(const struct tracer *t);
+	/*
+	 * Gives fn what it keeps as sums, where that changed since the last time; with `all`, everything.  Non-zero of
+	 * fn ends it and is returned.
+	 */
+	int (*sums)(struct tracer *t, bool all, trace_fn fn, void *arg);
+	/* Unloads the programs; may be opened again. */
 	void (*destroy)(struct tracer *t);
+	/* At the very end, after that: frees what choose() made. */
+	void (*close)(struct tracer *t);
 };
 
-extern const struct tracer_ops tasks_tracer, nvme_tracer, syscall_tracer, iouring_tracer;
+extern const struct tracer_ops tasks_tracer, nvme_tracer, syscall_tracer, iouring_tracer, mmap_tracer;
 
 /*
  * The number in the first pid namespace of a process that has `pid` in ours.

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What sysfs says of a block device. */
+#ifndef KVIO_BLOCKDEV_H
+#define KVIO_BLOCKDEV_H
+
+#include "capture/event.h"
+
+/*
+ * Fills name and geometry of the disk e->dev; what is not reported stays 0.
+ * An indirection unit is only known when the device reports more than a block:
+ * a kernel repeats the block size where it was told nothing.
+ */
+void blockdev_describe(struct ev_block *e);
+/* Gives each disk's number (kernel encoding) to fn. */
+void blockdev_each(void (*fn)(void *arg, u32 dev), void *arg);
+
+#endif

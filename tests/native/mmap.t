@@ -1,0 +1,111 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The page fault tracer on this machine's own kernel; what the kernel counted for the program is the witness.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tap.sh
+KVIO=${KVIO:-build/kvio}
+B=${B:-build}
+[ "$(id -u)" = 0 ] || skip_all "tracing needs root"
+dir=$(mktemp -d -p "$B") || exit 1
+dir=$PWD/$dir
+case $B in /*) dir=${dir#"$PWD/"} ;; esac
+trap 'rm -rf "$dir"' EXIT
+"$KVIO" record mmap -q -o "$dir/probe.kvt" -- true 2>"$dir/err" || skip_all "this kernel takes no tracer: $(head -n 1 "$dir/err")"
+! grep -q 'faults: off' "$dir/err" || skip_all "this kernel shows no page faults: $(grep 'faults: off' "$dir/err")"
+
+dd if=/dev/urandom of="$dir/file" bs=1M count=32 2>/dev/null
+sync "$dir/file"
+ino=$(stat -c %i "$dir/file")
+holds() { # NAME FILTER
+	jq -e "$2" "$dir/$1.json" >/dev/null
+}
+rec() { # WAY COUNT OPTIONS...
+	name=$1
+	way=$1
+	count=$2
+	shift 2
+	"$KVIO" record mmap --stream --json -o "$dir/$name.kvt" "$@" -- "$B/tests/faults" "$dir/file" "$way" "$count" \
+		>"$dir/$name.out" 2>"$dir/$name.err"
+	rc=$?
+	head -n 1 "$dir/$name.out" >"$dir/$name.truth"
+	tail -n 1 "$dir/$name.out" >"$dir/$name.json"
+	"$KVIO" cat -q "$dir/$name.kvt" >"$dir/$name.jsonl" 2>/dev/null
+	ok "$name: adds up, nothing lost" holds "$name" \
+		'.seen == .stored + .filtered and .ring_full + .map_full + .hook_missed + .in_flight == 0'
+}
+# The last sums of the file.
+sums() { # NAME FILTER
+	jq -rs "[.[] | select(.event_type == \"cache\" and .ino == $ino)] | last | $2" "$dir/$1.jsonl"
+}
+truth() { # NAME FILTER
+	jq -r "$2" "$dir/$1.truth"
+}
+faults() { # NAME FILTER
+	jq -rs "[.[] | select(.event_type == \"fault\" and .ino == $ino)] | $2" "$dir/$1.jsonl"
+}
+for one in 'seq 5003' 'rand 2003' 'advised 1009' 'write 503'; do
+	# shellcheck disable=SC2086
+	rec $one
+	is "$rc $(sums "$name" '"\(.minor) \(.major)"')" "0 $(truth "$name" '"\(.minor) \(.major)"')" "$name: minor and major are rusage's"
+	is "$(sums "$name" '"\(.faults) \(.major)"')" "$(faults "$name" '"\(length) \([.[] | select(.major)] | length)"')" \
+		"$name: as many records as are in the sums"
+	is "$(sums "$name" .fill_pages)" "$(truth "$name" .resident)" "$name: pages that came in are those that are there"
+	is "$(sums "$name" ".touched_pages <= $(truth "$name" .distinct) and .mapped_pages >= $(truth "$name" .distinct)")" true \
+		"$name: the footprint lies between its bounds"
+	is "$(faults "$name" '[.[] | .offset] | unique | length')" "$(sums "$name" .touched_pages)" "$name: offsets are of different pages"
+done
+is "$(sums advised '"\(.faults) \(.touched_pages) \(.ra_calls)"')" "$(truth advised '"\(.major) \(.distinct) 0"')" \
+	'without readahead each page that is used has a major fault'
+is "$(faults write '[.[] | select(.write)] | length')" "$(truth write .distinct)" 'write: by a write, each page once'
+is "$(faults rand '[.[] | .path] | unique | join(" ")') $(sums rand .path)" "$dir/file $dir/file" 'the file has its path'
+rec direct 211
+is "$(sums direct '"\(.direct_reads) \(.direct_read_bytes) \(.touched_pages)"')" "$(truth direct '"\(.count) \(.count * 8192) \(.distinct)"')" \
+	'direct: calls, bytes and pages'
+is "$(sums direct '.fill_pages')" 0 'direct: nothing came into the page cache'
+rec read 1000
+is "$(sums read '"\(.faults) \(.fill_pages)"')" "0 $(truth read .resident)" 'read: no fault, pages of the page cache'
+ok 'block requests carried what came in' holds read '.block_read_bytes >= .fill_pages * .page_bytes - 1048576'
+
+# --- without --stream: the same sums, no record of each
+"$KVIO" record mmap -q -o "$dir/sums.kvt" -- "$B/tests/faults" "$dir/file" rand 2003 >"$dir/sums.truth"
+"$KVIO" cat -q "$dir/sums.kvt" >"$dir/sums.jsonl"
+is "$(faults sums length) $(sums sums '"\(.minor) \(.major)"')" "0 $(truth sums '"\(.minor) \(.major)"')" 'sums only'
+
+# --- JSONL and back is the same file
+"$KVIO" cat -q "$dir/rand.kvt" -o "$dir/a.jsonl" && "$KVIO" cat -q "$dir/a.jsonl" -o "$dir/b.kvt"
+ok 'lossless through JSONL' cmp "$dir/rand.kvt" "$dir/b.kvt"
+
+# --- two threads that meet in the same pages; their stacks have faults as well
+rec threads 1511
+is "$(sums threads "(.major == $(truth threads .major)) and .faults <= $(truth threads '.minor + .major') and .mapped_pages >= 1511")" true \
+	'threads: no more faults than the kernel counted'
+
+# --- overload adds up: the recorder stands still
+cat >"$dir/stopped.sh" <<'E'
+kill -STOP "$PPID"
+"$1" "$2" warm-write 30011
+kill -"$3" "$PPID"
+kill -CONT "$PPID"
+[ "$3" = CONT ] || sleep 5
+E
+stopped() { # NAME SIGNAL OPTIONS...
+	name=$1
+	signal=$2
+	shift 2
+	"$KVIO" record mmap --stream --json -o "$dir/$name.kvt" "$@" -- sh "$dir/stopped.sh" "$B/tests/faults" "$dir/file" "$signal" \
+		>"$dir/$name.out" 2>"$dir/$name.err"
+	grep '"count"' "$dir/$name.out" >"$dir/$name.truth"
+	grep '"record_summary"' "$dir/$name.out" >"$dir/$name.json"
+	"$KVIO" cat -q "$dir/$name.kvt" >"$dir/$name.jsonl" 2>/dev/null
+}
+stopped full CONT --ring 64k
+ok 'overload: loss is counted, and it adds up' holds full '.ring_full > 1000 and .seen == .stored + .filtered + .ring_full + .map_full'
+is "$(jq -s '[.[] | select(.event_type == "fault")] | length' "$dir/full.jsonl") $(sums full .incomplete)" "$(jq .faults "$dir/full.json") true" \
+	'... and the sums say that they are not whole'
+stopped term TERM
+is "$(faults term length) $(jq .ended_by "$dir/term.json")" "$(truth term '.minor + .major') \"signal\"" 'SIGTERM with thousands of pending records loses none'
+
+# --- usage
+"$KVIO" record nvme --stream -o "$dir/x.kvt" -- true 2>"$dir/err"
+is $? 2 '--stream without mmap is refused'
+done_testing
