@@ -13,6 +13,7 @@ SAN ?= 0
 BPF ?= 1
 W   ?= 0
 
-CFLAGS ?= -O2 -g
+# What only tests run is built for them to begin soon.
+CFLAGS ?= $(if $(filter 1,$(SAN)),-O1 -g1,-O2 -g)
 LIBS    = libbpf liburing libzstd zlib jansson blkid libcap sqlite3
 LIBS_NO_BPF = $(filter-out libbpf,$(LIBS))
