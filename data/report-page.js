@@ -147,6 +147,17 @@ function build() {
 	if (some(a => a.barrier))
 		section('barrier', 'Shards', 'Waiting for the last shard', 'A chunk can be used when all of its shards are there.',
 			legend(causes), panels(barrier));
+	if (some(a => a.programs))
+		section('layers', 'Bytes', 'Where the bytes went',
+			'What the program moved by calls and requests, what the page cache, the block layer and the device moved for it, ' +
+			'and what caused the commands where that is certain.',
+			legend([['c-read', 'read'], ['c-write', 'written']]), panels(layers)).classList.add('long');
+	if (some(a => a.programs && a.programs.syscalls))
+		section('calls', 'Calls', 'System calls', 'Each call from entry to exit, by name, and the files with most bytes.',
+			panels(callTables)).classList.add('long');
+	if (some(a => a.programs && a.programs.uring))
+		section('uring', 'io_uring', 'io_uring requests', 'Each request from submission to completion, by operation.',
+			panels(uringTable)).classList.add('long');
 	account();
 }
 

@@ -61,7 +61,12 @@ struct byte_layers {
 	struct byte_layer calls;       /* system calls, copies as reads */
 	struct byte_layer uring;       /* io_uring reads and writes of files */
 	struct byte_layer passthrough; /* io_uring commands to devices, by their data length */
+	struct byte_layer program;     /* the three together */
+	struct byte_layer page_cache;  /* pages filled and written back; never on without a witness of them */
+	struct byte_layer block;       /* of the device's: what came through the block layer */
 	struct byte_layer device;      /* NVMe commands that completed without error */
+	/* Of the device's, by what caused them; see model/cause.h */
+	struct byte_layer by_calls, by_uring, by_passthrough, by_none;
 };
 
 /* 0 or -ENOMEM. */

@@ -6,7 +6,6 @@
 
 #include "capture/uring_names.h"
 #include "model/calls.h"
-#include "model/measure.h"
 #include "model/tables.h"
 
 int add_uring(struct model *m, const struct ev_uring *e, u32 path)
@@ -141,66 +140,4 @@ void uring_measure(struct uring_sums *s, const struct model *m)
 	for (i = 0; i < ARRAY_SIZE(s->op); i++)
 		s->op[i].opcode = (u8)i;
 	map64_free(&rings);
-}
-
-static void move_bytes(struct byte_layer *l, enum call_class class, u64 bytes)
-{
-	if (class == CALL_IS_READ || class == CALL_IS_COPY) {
-		l->read_n++;
-		l->read_bytes += bytes;
-	} else if (class == CALL_IS_WRITE) {
-		l->write_n++;
-		l->write_bytes += bytes;
-	}
-}
-
-static void add_requests(struct byte_layers *l, const struct model *m)
-{
-	u32 i;
-
-	for (i = 0; i < m->uring.n; i++) {
-		const struct ev_uring *e = &m->uring.row[i].ev;
-
-		if (e->flags & URING_UNFINISHED || e->res < 0)
-			continue;
-		if (uring_is_passthrough(e->opcode)) {
-			l->passthrough.on = true;
-			if (!e->res)
-				move_bytes(&l->passthrough,
-					   e->sub == 2	 ? CALL_IS_READ
-					   : e->sub == 1 ? CALL_IS_WRITE
-							 : CALL_IS_OTHER,
-					   e->size);
-		} else if (e->flags & (URING_OFFSET | URING_POSITION)) {
-			move_bytes(&l->uring, uring_op_class(e->opcode), (u64)e->res);
-		}
-	}
-	l->uring.on = m->dev_in.requests != 0;
-}
-
-void bytes_measure(struct byte_layers *l, const struct model *m)
-{
-	u32 i;
-
-	*l = (struct byte_layers){ .calls.on = m->dev_in.calls, .device.on = m->dev_in.commands };
-	for (i = 0; i < m->call.n; i++) {
-		const struct ev_syscall *e = &m->call.row[i].ev;
-
-		if (e->ret >= 0 && (e->flags & SYSCALL_OFFSET))
-			move_bytes(&l->calls, call_class(e->call), (u64)e->ret);
-	}
-	add_requests(l, m);
-	for (i = 0; i < m->cmd.n; i++) {
-		enum role role = cmd_role(m, i);
-
-		if (cmd_state(m, i) != STATE_OK)
-			continue;
-		if (role == ROLE_UNTAGGED)
-			role = m->cmd.opcode[i] == 2 ? ROLE_READS : m->cmd.opcode[i] == 1 ? ROLE_WRITES : ROLE_OTHER;
-		move_bytes(&l->device,
-			   role == ROLE_READS	 ? CALL_IS_READ
-			   : role == ROLE_WRITES ? CALL_IS_WRITE
-						 : CALL_IS_OTHER,
-			   m->cmd.bytes[i]);
-	}
 }

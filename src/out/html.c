@@ -43,6 +43,7 @@ static void script(struct buf *out)
 	buf_str(out, html_tools);
 	buf_str(out, html_lines);
 	buf_str(out, html_bars);
+	buf_str(out, html_calls);
 	buf_str(out, html_script);
 	buf_lit(out, "})();\n");
 }

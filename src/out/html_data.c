@@ -15,6 +15,7 @@ EMBED(html_style, "data/report.css");
 EMBED(html_tools, "data/report.js");
 EMBED(html_lines, "data/report-lines.js");
 EMBED(html_bars, "data/report-bars.js");
+EMBED(html_calls, "data/report-calls.js");
 EMBED(html_script, "data/report-page.js");
 EMBED(html_dygraphs, DYGRAPHS "/dygraph.min.js");
 EMBED(html_dygraphs_style, DYGRAPHS "/dygraph.min.css");

@@ -25,7 +25,7 @@
 #define HTML_MAX_REQUESTS 40
 
 /* Embedded files, ended by NUL; see html_data.c. */
-extern const char html_page[], html_style[], html_tools[], html_lines[], html_bars[], html_script[];
+extern const char html_page[], html_style[], html_tools[], html_lines[], html_bars[], html_calls[], html_script[];
 extern const char html_dygraphs[], html_dygraphs_style[];
 
 /* The SHA-256 of n bytes in base 64, as a content security policy names a script. */
@@ -68,6 +68,7 @@ void html_tiles(struct json *j, const struct report_arm *a);
 int html_series(struct json *j, const struct report_arm *a, u32 n);
 int html_objects(struct json *j, const struct report_arm *a);
 void html_requests(struct json *j, const struct report_arm *a);
+void html_programs(struct json *j, const struct report_arm *a);
 void html_barrier(struct json *j, const struct report_arm *a);
 void html_arm_tables(struct json *j, const struct report_arm *a);
 void html_compare(struct json *j, const struct report_arm *arms, u32 n);

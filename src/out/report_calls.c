@@ -9,6 +9,7 @@
 #include "capture/uring_names.h"
 #include "lib/human.h"
 #include "model/calls.h"
+#include "out/report_bytes.h"
 #include "out/report_text.h"
 
 #define MAX_FILES  10
@@ -118,54 +119,14 @@ static void requests(struct buf *out, const struct model *m)
 	free(s);
 }
 
-static void layer(struct buf *out, const char *name, const struct byte_layer *l, u64 read, u64 written)
-{
-	if (!l->on)
-		return;
-	buf_printf(out, "  %-16s%9llu", name, ULL(l->read_n));
-	text_bytes(out, l->read_bytes);
-	if (read)
-		buf_printf(out, "%8.2f", (double)l->read_bytes / (double)read);
-	else
-		buf_printf(out, "%8s", "-");
-	buf_printf(out, "%10llu", ULL(l->write_n));
-	text_bytes(out, l->write_bytes);
-	if (written)
-		buf_printf(out, "%8.2f", (double)l->write_bytes / (double)written);
-	else
-		buf_printf(out, "%8s", "-");
-	buf_byte(out, '\n');
-}
-
-/* What the program moved, and how much that became below: a ratio stands beside both its parts. */
-static void layers(struct buf *out, const struct model *m)
-{
-	struct byte_layers l;
-	u64 read, written;
-
-	bytes_measure(&l, m);
-	if (!l.calls.on && !l.uring.on)
-		return;
-	read = l.calls.read_bytes + l.uring.read_bytes + l.passthrough.read_bytes;
-	written = l.calls.write_bytes + l.uring.write_bytes + l.passthrough.write_bytes;
-	buf_lit(out, "\nwhere the bytes went (ratio: to what the program moved in all)\n");
-	buf_printf(out, "  %-16s%9s%10s%8s%10s%10s%8s\n", "layer", "reads", "bytes", "ratio", "writes", "bytes",
-		   "ratio");
-	layer(out, "system calls", &l.calls, read, written);
-	layer(out, "io_uring", &l.uring, read, written);
-	layer(out, "passthrough", &l.passthrough, read, written);
-	layer(out, "device", &l.device, read, written);
-	if (!l.device.on)
-		buf_lit(out, "  device: not recorded (kvio record nvme,...)\n");
-}
-
 void text_calls(struct buf *out, const struct model *m)
 {
 	if (m->dev_in.calls)
 		syscalls(out, m);
 	if (m->dev_in.requests)
 		requests(out, m);
-	layers(out, m);
+	text_causes(out, m);
+	text_layers(out, m);
 }
 
 /* ---- JSON ---- */
@@ -276,33 +237,12 @@ static void jw_requests(struct json *j, const struct model *m)
 	free(s);
 }
 
-static void jw_layer(struct json *j, const char *name, const struct byte_layer *l)
-{
-	if (!l->on)
-		return;
-	jw_object(j, name);
-	jw_number(j, "reads", l->read_n);
-	jw_number(j, "read_bytes", l->read_bytes);
-	jw_number(j, "writes", l->write_n);
-	jw_number(j, "write_bytes", l->write_bytes);
-	jw_close(j, '}');
-}
-
 void jw_calls(struct json *j, const struct model *m)
 {
-	struct byte_layers l;
-
-	if (!m->dev_in.calls && !m->dev_in.requests)
-		return;
 	if (m->dev_in.calls)
 		jw_syscalls(j, m);
 	if (m->dev_in.requests)
 		jw_requests(j, m);
-	bytes_measure(&l, m);
-	jw_object(j, "bytes_by_layer");
-	jw_layer(j, "syscalls", &l.calls);
-	jw_layer(j, "io_uring", &l.uring);
-	jw_layer(j, "passthrough", &l.passthrough);
-	jw_layer(j, "device", &l.device);
-	jw_close(j, '}');
+	jw_causes(j, m);
+	jw_layers(j, m);
 }

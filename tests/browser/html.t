@@ -30,6 +30,7 @@ html two --arm "one=$D/qd1/sem.jsonl,$D/qd1/ebpf.jsonl" --arm "many=$D/batched/s
 html shards $D/tp4/sem.jsonl $D/tp4/ebpf.jsonl
 html lossy $D/missing-cmp/sem.jsonl $D/missing-cmp/ebpf.jsonl
 html device $D/tpmon/ebpf.jsonl
+html calls tests/data/calls/uring-file.kvt
 html semantic $D/qd1/sem.jsonl
 : >"$tmp/nothing.jsonl"
 html empty "$tmp/nothing.jsonl"
@@ -41,7 +42,7 @@ charts() {
 	page "$tmp/$name.html#selftest"
 	is "$(cat "$tmp/console")" '' "$name: nothing on the console"
 	is "$(drawn | sed 's/=.*//' | sort | tr '\n' ' ')" "$(printf '%s\n' "$@" | sort | tr '\n' ' ')" "$name: its charts"
-	is "$(drawn | awk -F= '$2 < ($1 ~ /^(objects|requests|barrier)-/ ? 1 : 30)')" '' "$name: each has ink in its own colors"
+	is "$(drawn | awk -F= '$2 < ($1 ~ /^(objects|requests|barrier|layers)-/ ? 1 : 30)')" '' "$name: each has ink in its own colors"
 }
 charts one depth-0 throughput-0 latency-0 lba-0 objects-0 requests-0
 charts two depth-0 depth-1 throughput-0 throughput-1 latency-0 latency-1 lba-0 lba-1 objects-0 objects-1
@@ -51,6 +52,11 @@ ok 'lossy: the banner is before the verdict' perl -0777 -ne 'exit !(/class="bann
 like "$(cat "$tmp/dom")" 'LOSSY' 'lossy: and says so'
 charts device depth-0 throughput-0 latency-0 lba-0
 charts semantic objects-0
+charts calls depth-0 throughput-0 latency-0 lba-0 layers-0
+like "$(sed 's/<[^>]*>/ /g' "$tmp/dom")" '82 +of 82 commands have a call' 'calls: how many commands are joined'
+like "$(cat "$tmp/dom")" 'n/a: no witness saw it' 'calls: what no witness saw is not made up'
+ok 'calls: calls, files and requests are in tables' perl -0777 -ne \
+	'exit !(m{id="calls".*<td class="text">pread64</td>.*<td class="text">/out/furing.fio</td>.*id="uring".*<td class="text">read</td>}s)' "$tmp/dom"
 charts empty
 like "$(cat "$tmp/dom")" 'Nothing recorded' 'empty: says so'
 
@@ -73,6 +79,7 @@ driven one 1280
 driven two 1280
 driven two 390
 driven shards 390
+driven calls 390
 driven semantic 390 dark-redraws cumulative values
 
 # --- text of a capture stays text ---
@@ -95,11 +102,15 @@ perl -MJSON::PP -e '
 		print $d $j->encode({event_type => "nvme_cmd", user_data => $ud, nvme_opcode => 2, op_name => $k % 4 ? "read" : "do$evil", nsid => 1, slba => $k, nlb => 8, data_len => 4096, comm => "c$evil", device => $evil, pid => 1, tid => 2, ts => $ts}), "\n";
 		print $d $j->encode({event_type => "nvme_cmp", user_data => $ud, err => 0, lat_ns => 80000, ts => $ts + 80000}), "\n";
 	} }
+	print $d $j->encode({event_type => "syscall", call => "read", pid => 1, tid => 3, comm => "c$evil$more", ts => 2e9 + $_, lat_ns => 5, ret => 1, fd => 3, size => 1, dev => 1, ino => $_, path => "/p$evil$more"}), "\n" for 1 .. 30;
+	print $d $j->encode({event_type => "uring", op => "x$evil", opcode => 22, pid => 1, tid => 3, comm => "c$evil", ts => 3e9, lat_ns => 5, res => 1, user_data => 1, ring => 1, fd => 3, size => 1, dev => 1, ino => 1, path => "/p$evil"}), "\n";
 	print $d "not json $evil\n", q({"event_type":"drops","dropped":3}), "\n"' "$evil" "$tmp"
 html evil --arm "L$(echo "$evil" | sed 's/=/\\=/g')=$tmp/evil.sem.jsonl,$tmp/evil.dev.jsonl,$tmp/evil.srv.jsonl" --arm "other=$D/qd1/sem.jsonl,$D/qd1/ebpf.jsonl"
 page "$tmp/evil.html#selftest"
 is "$(cat "$tmp/console")" '' 'hostile text: nothing on the console'
 like "$(drawn)" '^objects-0=[1-9]' 'hostile text: all is drawn'
+like "$(drawn)" '^layers-0=[1-9]' 'hostile text: bytes by layer, too'
+like "$(cat "$tmp/dom")" '<td class="text">/p&lt;/script&gt;' 'hostile text: a path is shown as it is'
 is "$(grep -c '<img\|<b>&' "$tmp/dom")" 0 'hostile text: makes no element'
 is "$(grep -o '<script' "$tmp/dom" | wc -l)" 2 'hostile text: makes no script'
 like "$(cat "$tmp/dom")" '<title>kvio report: L&lt;/script&gt;&lt;script&gt;document.title=1' 'hostile text: the label is shown as it is'

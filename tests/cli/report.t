@@ -292,6 +292,14 @@ fi
 is $? 0 'schema report: status 0'
 is "$(json "$tmp/schema" '$j->{version}')" 1 'schema report: its version'
 like "$(json "$tmp/schema" 'join "\n", map { "$_->{metric} $_->{unit}" } @{ $j->{metrics} }')" '^gap ns$' 'schema report: the metrics'
+for c in psync uring passthrough writeback; do
+	"$KVIO" report --json tests/data/calls/$c.kvt >"$tmp/calls.json"
+	is "$(perl tests/schema_check.pl "$tmp/schema" "$tmp/calls.json")" '' "$c.kvt: its JSON holds to the schema"
+done
+is "$(json "$tmp/calls.json" 'do { $a = $j->{capture}; "$a->{causes}{joined}{n} $a->{causes}{no_thread}{n} $a->{causes}{no_thread}{bytes}" }')" \
+	'0 23 1013760' 'writeback: nothing is joined, and why'
+is "$(json "$tmp/calls.json" 'join " ", map { $a = $j->{capture}{bytes_by_layer}{$_}; $_, map { $_ // "null" } @{$a}{qw(writes write_bytes write_ratio)} } qw(program page_cache device device_by_none)')" \
+	"$(echo "program 61 999424 1 page_cache null null null device 22 1013760 1.0143442623 device_by_none 22 1013760 null")" 'writeback: bytes by layer'
 "$KVIO" schema >"$tmp/out" 2>&1
 is $? 2 'schema of nothing: status 2'
 like "$("$KVIO" schema raport 2>&1)" "no format 'raport'" 'schema of something else'

@@ -87,6 +87,11 @@ debug.rebased,bool,true
 debug.kvio_schema,uint,2' 'cookbook: All args of a slice'
 	recipe 'Requests and the objects in them' \
 		'load_ttft,12.345678,11,8.958455/recompute,12.346678,9,6.498475/load_ttft,12.347678,1,0.724791/recompute,12.348678,0,' $S/qd1.pftrace.gz
+	C=tests/data/calls
+	recipe 'What ties commands to calls and requests' 'user_data,read,37,606208,37,37/outside,admin,1,4096,0,0' $C/passthrough.kvt
+	recipe 'Device bytes behind each file' '/tmp/m/a,82,10747904' $C/uring-file.kvt
+	recipe 'Reads that waited for the device, and those from memory' '0,135,959086,9007,16963526/1,6,98304,830833,30616672' $C/buffered.kvt
+	recipe 'Requests with their commands' 'read,262144,2,262144,26987509,588454/read,262144,2,262144,255273,1161930/read,262144,2,262144,49274,1182960/read,262144,2,262144,37871,1190505/read,262144,2,262144,75613,1180966' $C/uring-file.kvt
 }
 is "$(sort "$tmp/cooked")" "$(sed -n 's/^### //p' docs/sql-cookbook.md | sort)" 'every query of the cookbook was run'
 

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Where the bytes went: from what programs moved to what devices moved. */
+#include "capture/uring_names.h"
+#include "model/calls.h"
+#include "model/cause.h"
+#include "model/measure.h"
+
+static void move_bytes(struct byte_layer *l, enum call_class class, u64 bytes)
+{
+	if (class == CALL_IS_READ || class == CALL_IS_COPY) {
+		l->read_n++;
+		l->read_bytes += bytes;
+	} else if (class == CALL_IS_WRITE) {
+		l->write_n++;
+		l->write_bytes += bytes;
+	}
+}
+
+static void add_layer(struct byte_layer *to, const struct byte_layer *l)
+{
+	to->on |= l->on;
+	to->read_n += l->read_n;
+	to->read_bytes += l->read_bytes;
+	to->write_n += l->write_n;
+	to->write_bytes += l->write_bytes;
+}
+
+static void add_requests(struct byte_layers *l, const struct model *m)
+{
+	u32 i;
+
+	for (i = 0; i < m->uring.n; i++) {
+		const struct ev_uring *e = &m->uring.row[i].ev;
+
+		if (e->flags & URING_UNFINISHED || e->res < 0)
+			continue;
+		if (uring_is_passthrough(e->opcode)) {
+			l->passthrough.on = true;
+			if (!e->res)
+				move_bytes(&l->passthrough,
+					   e->sub == 2	 ? CALL_IS_READ
+					   : e->sub == 1 ? CALL_IS_WRITE
+							 : CALL_IS_OTHER,
+					   e->size);
+		} else if (e->flags & (URING_OFFSET | URING_POSITION)) {
+			move_bytes(&l->uring, uring_op_class(e->opcode), (u64)e->res);
+		}
+	}
+	l->uring.on = m->dev_in.requests != 0;
+}
+
+static enum call_class cmd_class(const struct model *m, u32 i)
+{
+	enum role role = cmd_role(m, i);
+
+	if (role == ROLE_UNTAGGED)
+		role = m->cmd.opcode[i] == 2 ? ROLE_READS : m->cmd.opcode[i] == 1 ? ROLE_WRITES : ROLE_OTHER;
+	return role == ROLE_READS ? CALL_IS_READ : role == ROLE_WRITES ? CALL_IS_WRITE : CALL_IS_OTHER;
+}
+
+/* The layer of what caused the command. */
+static struct byte_layer *cause_layer(struct byte_layers *l, const struct model *m, u32 i)
+{
+	switch (m->cause.how[i]) {
+	case CAUSE_USER_DATA:
+		return &l->by_passthrough;
+	case CAUSE_ORDER:
+	case CAUSE_PLACE:
+		return &l->by_uring;
+	case CAUSE_THREAD:
+	case CAUSE_CONTAINED:
+		return &l->by_calls;
+	default:
+		return &l->by_none;
+	}
+}
+
+static void add_commands(struct byte_layers *l, const struct model *m)
+{
+	u32 i;
+
+	l->block.on = l->device.on = m->dev_in.commands != 0;
+	l->by_calls.on = m->cause.on && l->calls.on;
+	l->by_uring.on = m->cause.on && l->uring.on;
+	l->by_passthrough.on = m->cause.on && l->passthrough.on;
+	l->by_none.on = m->cause.on;
+	for (i = 0; i < m->cmd.n; i++) {
+		enum call_class class = cmd_class(m, i);
+		u64 bytes = m->cmd.bytes[i];
+
+		if (cmd_state(m, i) != STATE_OK)
+			continue;
+		move_bytes(&l->device, class, bytes);
+		if (!(m->cmd.flags[i] & NVME_PASSTHROUGH))
+			move_bytes(&l->block, class, bytes);
+		if (m->cause.on)
+			move_bytes(cause_layer(l, m, i), class, bytes);
+	}
+}
+
+void bytes_measure(struct byte_layers *l, const struct model *m)
+{
+	u32 i;
+
+	*l = (struct byte_layers){ .calls.on = m->dev_in.calls != 0 };
+	for (i = 0; i < m->call.n; i++) {
+		const struct ev_syscall *e = &m->call.row[i].ev;
+
+		if (e->ret >= 0 && (e->flags & SYSCALL_OFFSET))
+			move_bytes(&l->calls, call_class(e->call), (u64)e->ret);
+	}
+	add_requests(l, m);
+	add_layer(&l->program, &l->calls);
+	add_layer(&l->program, &l->uring);
+	add_layer(&l->program, &l->passthrough);
+	add_commands(l, m);
+}
