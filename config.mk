@@ -15,5 +15,5 @@ W   ?= 0
 
 # What only tests run is built for them to begin soon.
 CFLAGS ?= $(if $(filter 1,$(SAN)),-O1 -g1,-O2 -g)
-LIBS    = libbpf liburing libzstd zlib jansson blkid libcap sqlite3
+LIBS    = libbpf liburing libzstd zlib jansson blkid libcap sqlite3 libedit
 LIBS_NO_BPF = $(filter-out libbpf,$(LIBS))

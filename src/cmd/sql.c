@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <editline/readline.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -336,23 +337,22 @@ static void prompt(struct sql *s)
 {
 	struct buf text = {};
 	char *line = NULL;
-	size_t cap = 0;
-	ssize_t n;
 
 	note("SQL, each statement ended by ';'; .help tells more");
-	for (;;) {
-		fputs(text.n ? "   ...> " : "kvio> ", stdout);
-		fflush(stdout);
-		n = getline(&line, &cap, stdin);
-		if (n < 0)
-			break;
+	while (!text.failed && (line = readline(text.n ? "   ...> " : "kvio> "))) {
+		if (*line)
+			add_history(line);
 		if (!text.n && *line == '.') {
-			if (!dot_command(line))
+			bool go_on = dot_command(line);
+
+			free(line);
+			if (!go_on)
 				break;
 			continue;
 		}
-		buf_add(&text, line, (size_t)n);
-		buf_byte(&text, '\0');
+		buf_add(&text, line, strlen(line));
+		buf_add(&text, "\n", sizeof("\n"));
+		free(line);
 		if (text.failed)
 			break;
 		if (sql_complete(text.p)) {
@@ -363,9 +363,9 @@ static void prompt(struct sql *s)
 			text.n--;
 		}
 	}
-	if (n < 0)
+	if (!line)
 		fputc('\n', stdout);
-	free(line);
+	clear_history();
 	buf_free(&text);
 }
 
