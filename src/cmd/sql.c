@@ -239,7 +239,8 @@ static bool is_incomplete(const struct input *in)
 	for (i = 0; i < in->n; i++) {
 		health_take(&h, &in->arm[i].m);
 		if (h.lossy || h.incomplete ||
-		    (!in->arm[i].m.cmd.n && !in->arm[i].m.op.n && !in->arm[i].m.call.n && !in->arm[i].m.uring.n))
+		    (!in->arm[i].m.cmd.n && !in->arm[i].m.op.n && !in->arm[i].m.call.n && !in->arm[i].m.uring.n &&
+		     !in->arm[i].m.fault.n && !in->arm[i].m.cache.n))
 			return true;
 	}
 	return false;

@@ -133,6 +133,8 @@ u64 model_base_ns(const struct model *m)
 		base = MIN(base, m->call.row[0].ev.ts_ns);
 	if (m->uring.n)
 		base = MIN(base, m->uring.row[0].ev.ts_ns);
+	if (m->fault.n)
+		base = MIN(base, m->fault.row[0].ev.ts_ns);
 	for (i = 0; i < m->n_losses; i++)
 		base = MIN(base, m->loss[i].begin_ns);
 	return base == UINT64_MAX ? 0 : base;
@@ -371,7 +373,17 @@ static bool request_stays(const void *arg, const struct uring_row *r)
 	return !c->f->has_pid || (r->task != NONE && m->task[r->task].pid == c->f->pid);
 }
 
-/* Calls and requests, and what commands know of them. */
+static bool fault_stays(const void *arg, const struct fault_row *r)
+{
+	const struct cut *c = arg;
+	const struct model *m = c->m;
+
+	if (!in_window(c, r->ev.ts_ns, r->ev.ts_ns + r->ev.lat_ns))
+		return false;
+	return !c->f->has_pid || (r->task != NONE && m->task[r->task].pid == c->f->pid);
+}
+
+/* Calls, requests and faults, and what commands know of them. */
 static int cut_witnesses(const struct cut *c)
 {
 	struct model *m = c->m;
@@ -383,6 +395,7 @@ static int cut_witnesses(const struct cut *c)
 	if (!ret) {
 		cut_calls(m, call_stays, c, call_to);
 		cut_uring(m, request_stays, c, uring_to);
+		cut_faults(m, fault_stays, c);
 		cause_renumber(m, call_to, n_requests, uring_to);
 	}
 	free(call_to);

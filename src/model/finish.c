@@ -87,6 +87,8 @@ int model_finish(struct model *m)
 	if (!ret)
 		ret = sort_uring(m);
 	if (!ret)
+		ret = sort_faults(m);
+	if (!ret)
 		ret = drop_snapshots(m);
 	if (!ret)
 		ret = sort_tasks(m);

@@ -65,6 +65,9 @@ int load_meta(struct input *in, const json_t *doc)
 	int ret = 0;
 
 	in->device = true;
+	if (doc_u64(doc, "page_bytes"))
+		in->m->page_bytes = doc_u64(doc, "page_bytes");
+	in->m->useful_bytes += doc_u64(doc, "useful_bytes");
 	for (i = 0; !ret && i < json_array_size(devices); i++)
 		ret = load_device(in->m, json_array_get(devices, i));
 	/* The driver tracepoint monitor knows one disk, and its LBA size from sysfs. */
@@ -156,6 +159,7 @@ static void add_counts(struct model *m, const struct input *in)
 	to->unknown += n->unknown;
 	m->sem_in.semantic += n->semantic;
 	m->dev_in.calls += n->calls;
+	m->dev_in.faults += n->faults;
 	m->dev_in.requests += n->requests;
 	m->dev_in.commands += n->commands;
 	m->dev_in.completions += n->completions;

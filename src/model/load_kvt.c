@@ -244,6 +244,24 @@ static int put_uring(struct input *in, const struct ev_uring *e)
 	return ret ? ret : add_uring(in->m, e, path);
 }
 
+static int put_fault(struct input *in, const struct ev_fault *e)
+{
+	u32 path;
+	int ret = path_of(in, true, e->dev, e->ino, e->ts_ns, &path);
+
+	in->n.faults++;
+	return ret ? ret : add_fault(in->m, e, path);
+}
+
+static int put_cache(struct input *in, const struct ev_cache *e)
+{
+	u32 path;
+	int ret = path_of(in, true, e->dev, e->ino, e->ts_ns, &path);
+
+	in->n.other++;
+	return ret ? ret : add_cache(in->m, e, path);
+}
+
 union record {
 	struct ev_cq_overflow overflow;
 	struct ev_task task;
@@ -253,6 +271,9 @@ union record {
 	struct ev_syscall syscall;
 	struct ev_path path;
 	struct ev_uring uring;
+	struct ev_fault fault;
+	struct ev_cache cache;
+	struct ev_block block;
 };
 
 static int put_record(struct input *in, u8 kind, const union record *r)
@@ -274,6 +295,13 @@ static int put_record(struct input *in, u8 kind, const union record *r)
 		return put_call(in, &r->syscall);
 	case EV_URING:
 		return put_uring(in, &r->uring);
+	case EV_FAULT:
+		return put_fault(in, &r->fault);
+	case EV_CACHE:
+		return put_cache(in, &r->cache);
+	case EV_BLOCK:
+		in->n.other++;
+		return add_block(in->m, &r->block);
 	case EV_PATH:
 		in->n.other++;
 		return names_learn(&in->m->loading->files, &r->path);

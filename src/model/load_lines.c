@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "capture/fold_record.h"
+#include "capture/jsonl_faults.h"
 #include "capture/members.h"
 #include "model/tables.h"
 
@@ -92,6 +93,46 @@ static int put_uring(struct input *in, const struct members *m)
 	return 0;
 }
 
+static int put_fault(struct input *in, const struct members *m)
+{
+	u32 path, task;
+	union event e;
+	int ret;
+
+	if (!jsonl_fold_fault(m, EV_FAULT, &e)) {
+		in->n.malformed++;
+		return 0;
+	}
+	ret = names_of(in, m, e.fault.tid, e.fault.ts_ns, &path, &task);
+	if (!ret)
+		ret = add_fault(in->m, &e.fault, path);
+	if (ret)
+		return ret;
+	in->m->fault.row[in->m->fault.n - 1].task = task;
+	in->n.faults++;
+	in->device = true;
+	return 0;
+}
+
+static int put_sums(struct input *in, const struct members *m, u8 kind)
+{
+	char text[4096];
+	union event e;
+	u32 path;
+	int ret;
+
+	if (!jsonl_fold_fault(m, kind, &e)) {
+		in->n.malformed++;
+		return 0;
+	}
+	in->n.other++;
+	in->device = true;
+	if (kind == EV_BLOCK)
+		return add_block(in->m, &e.block);
+	ret = intern_word(in->m, text_of(m, "path", text, sizeof(text)), &path);
+	return ret ? ret : add_cache(in->m, &e.cache, path);
+}
+
 int load_other_line(struct input *in, const char *line, size_t n)
 {
 	struct members m;
@@ -101,6 +142,12 @@ int load_other_line(struct input *in, const char *line, size_t n)
 			return put_call(in, &m);
 		if (is_type(&m, "uring"))
 			return put_uring(in, &m);
+		if (is_type(&m, "fault"))
+			return put_fault(in, &m);
+		if (is_type(&m, "cache"))
+			return put_sums(in, &m, EV_CACHE);
+		if (is_type(&m, "block"))
+			return put_sums(in, &m, EV_BLOCK);
 		if (is_type(&m, "task"))
 			return put_task(in, &m);
 		if (is_type(&m, "path") || is_type(&m, "disk")) {

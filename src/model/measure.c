@@ -325,7 +325,8 @@ int measure_take(struct measure *out, const struct model *m, const struct measur
 	struct measure_work w = { .m = m, .method = o ? o->method : PERCENTILE_NEAREST };
 	int ret;
 
-	*out = (struct measure){ .method = w.method, .n_calls = m->dev_in.calls + m->dev_in.requests };
+	*out = (struct measure){ .method = w.method,
+				 .n_calls = m->dev_in.calls + m->dev_in.requests + m->dev_in.faults + m->cache.n };
 	health_take(&out->health, m);
 	ret = prepare(out, &w);
 	if (ret)

@@ -309,7 +309,7 @@ struct measure {
 	enum percentile_method method;
 	struct health health;
 	struct measure_cmds cmd;
-	u64 n_calls;	  /* system calls and io_uring requests that the capture has as well */
+	u64 n_calls;	  /* system calls, io_uring requests and page faults that the capture has as well */
 	bool pool_tagged; /* figures below are of tagged commands; of all when there is no tagged one */
 	u64 pool_n, pool_bytes, pool_ok_bytes;
 	u64 pool_dir_n[N_DIRS], pool_dir_bytes[N_DIRS];

@@ -66,6 +66,9 @@ void model_free(struct model *m)
 	free(m->overflow);
 	free(m->call.row);
 	free(m->uring.row);
+	free(m->fault.row);
+	free(m->cache.row);
+	free(m->block.row);
 	cause_free(&m->cause);
 	free(m->loss);
 	free(m->anchor);

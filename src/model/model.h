@@ -143,6 +143,41 @@ struct uring_table {
 	struct uring_row *row;
 };
 
+/* Page faults, sorted by (ts_ns, tid, address). */
+struct fault_row {
+	struct ev_fault ev;
+	u32 path; /* of its file, 0 = not known */
+	u32 task; /* index into tasks or NONE */
+};
+
+struct fault_table {
+	u32 n, cap;
+	struct fault_row *row;
+};
+
+/* Sums of files as they grew, by ts_ns. */
+struct cache_row {
+	struct ev_cache ev;
+	u32 path;
+	bool last; /* of its file */
+};
+
+struct cache_table {
+	u32 n, cap;
+	struct cache_row *row;
+};
+
+/* The same of block devices. */
+struct block_row {
+	struct ev_block ev;
+	bool last; /* of its device and direction */
+};
+
+struct block_table {
+	u32 n, cap;
+	struct block_row *row;
+};
+
 /* What caused each command; see model/cause.h. */
 struct cause_table {
 	bool on;    /* sought: there are commands, and calls or requests */
@@ -213,6 +248,7 @@ struct input_counts {
 	u64 serving;   /* of these, serving spans */
 	u64 calls;     /* system calls; in no other count */
 	u64 requests;  /* of io_uring; in no other count */
+	u64 faults;    /* page faults; in no other count */
 	u64 unknown;   /* of these, kinds that are not ours */
 	u64 unpaired_completions;
 	u64 negative_latency;
@@ -259,7 +295,7 @@ struct id_collisions {
 struct cut_account {
 	u64 cmds, cmd_bytes; /* rows; the bytes of those that reached the device */
 	u64 ops, op_bytes;
-	u64 spans, overflows, calls, requests;
+	u64 spans, overflows, calls, requests, faults;
 	bool window; /* cut in time: base_ns is still that of the whole capture */
 	u64 base_ns;
 };
@@ -272,6 +308,11 @@ struct model {
 	struct part_table part;
 	struct call_table call;
 	struct uring_table uring;
+	struct fault_table fault;
+	struct cache_table cache;
+	struct block_table block;
+	u64 page_bytes;	  /* of the machine that recorded, 0 = not known */
+	u64 useful_bytes; /* that its program had use for, 0 = not known */
 	struct cause_table cause;
 	u32 n_order;
 	u32 *cmd_order; /* the commands of one operation are consecutive here, in time order; see part_table */

@@ -186,6 +186,13 @@ int add_uring(struct model *m, const struct ev_uring *e, u32 path);
 int sort_uring(struct model *m);
 void cut_uring(struct model *m, bool (*stays)(const void *arg, const struct uring_row *r), const void *arg, u32 *to);
 
+/* faults.c.  0 or -ENOMEM. */
+int add_fault(struct model *m, const struct ev_fault *e, u32 path);
+int add_cache(struct model *m, const struct ev_cache *e, u32 path);
+int add_block(struct model *m, const struct ev_block *e);
+int sort_faults(struct model *m);
+void cut_faults(struct model *m, bool (*stays)(const void *arg, const struct fault_row *r), const void *arg);
+
 /* order.c, pair.c, reissue.c: steps of model_finish().  0 or -ENOMEM. */
 int sort_commands(struct model *m);
 int drop_snapshots(struct model *m);

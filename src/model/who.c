@@ -312,6 +312,8 @@ int sort_tasks(struct model *m)
 		settle_task(m, known, &m->call.row[i].task, m->call.row[i].ev.tid, m->call.row[i].ev.ts_ns, to);
 	for (i = 0; !ret && i < m->uring.n; i++)
 		settle_task(m, known, &m->uring.row[i].task, m->uring.row[i].ev.tid, m->uring.row[i].ev.ts_ns, to);
+	for (i = 0; !ret && i < m->fault.n; i++)
+		settle_task(m, known, &m->fault.row[i].task, m->fault.row[i].ev.tid, m->fault.row[i].ev.ts_ns, to);
 	free(order);
 	free(to);
 	return ret;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "out/report_json.h"
 #include "out/report_calls.h"
+#include "out/report_faults.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -380,6 +381,7 @@ void report_json(struct buf *out, const struct report_arm *arms, u32 n)
 		if (a->ab)
 			jw_ab(&j, &arms[0], a);
 		jw_calls(&j, a->m);
+		jw_faults(&j, a->m);
 		jw_close(&j, '}');
 	}
 	jw_close(&j, '}');

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "out/report_text.h"
 #include "out/report_calls.h"
+#include "out/report_faults.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -318,6 +319,7 @@ void report_text(struct buf *out, const struct report_arm *arms, u32 n)
 		space(out, a->x);
 		text_requests(out, a->m, a->x);
 		text_calls(out, a->m);
+		text_faults(out, a->m);
 	}
 	for (i = 1; i < n; i++)
 		text_ab(out, &arms[0], &arms[i]);

@@ -340,6 +340,10 @@ void report_verdict(struct buf *out, const struct model *m, const struct measure
 			   ULL(m->dev_in.calls), S(m->dev_in.calls), ULL(m->dev_in.requests), S(m->dev_in.requests));
 		return;
 	}
+	if (!x->cmd.n && !objects && m->cache.n) {
+		buf_lit(out, "no device commands recorded; page faults and page cache: see below");
+		return;
+	}
 	if (!x->cmd.n && !objects) {
 		buf_lit(out, "nothing recorded: 0 objects, 0 device commands");
 		if (unknown)

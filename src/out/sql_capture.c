@@ -435,5 +435,14 @@ const struct sql_table sql_capture_tables[] = {
 	  .n_rows = sql_uring_rows,
 	  .key = sql_uring_key,
 	  .column = sql_uring_column },
+	{ .name = "fault",
+	  .columns = SQL_FAULT_TEXT,
+	  .sorted = 1u << SQL_FAULT_id,
+	  .sorted_in_arm = 1u << SQL_FAULT_ts_ns,
+	  .n_rows = sql_fault_rows,
+	  .key = sql_fault_key,
+	  .column = sql_fault_column },
+	{ .name = "cache", .columns = SQL_CACHE_TEXT, .n_rows = sql_cache_rows, .column = sql_cache_column },
+	{ .name = "block", .columns = SQL_BLOCK_TEXT, .n_rows = sql_block_rows, .column = sql_block_column },
 };
 const u32 n_sql_capture_tables = ARRAY_SIZE(sql_capture_tables);

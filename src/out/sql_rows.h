@@ -80,6 +80,46 @@ u32 sql_uring_rows(struct sql *s);
 s64 sql_uring_key(struct sql *s, u32 row, int column);
 void sql_uring_column(struct sql *s, sqlite3_context *ctx, u32 row, int column);
 
+/* sql_faults.c: each fault; the last sums of each file and of each block device. */
+#define SQL_FAULT_COLUMNS(X) \
+	X(arm, " TEXT") X(ts_ns, " INTEGER") X(lat_ns, " INTEGER") X(major, " INTEGER") X(pid, " INTEGER") X(tid, " INTEGER") \
+	X(comm, " TEXT") X(path, " TEXT") X(offset, "") X(address, "") X(retries, " INTEGER") X(filled, " INTEGER") \
+	X(mapped, " INTEGER") X(write, " INTEGER") X(exec, " INTEGER") X(kernel, " INTEGER") X(failed, " INTEGER") \
+	X(dev, " INTEGER") X(ino, "") X(flags, " INTEGER")
+#define SQL_FAULT_ID(name, type)   SQL_FAULT_##name,
+#define SQL_FAULT_DECL(name, type) ", " #name type
+enum { SQL_FAULT_id, SQL_FAULT_COLUMNS(SQL_FAULT_ID) };
+#define SQL_FAULT_TEXT "id INTEGER" SQL_FAULT_COLUMNS(SQL_FAULT_DECL)
+u32 sql_fault_rows(struct sql *s);
+s64 sql_fault_key(struct sql *s, u32 row, int column);
+void sql_fault_column(struct sql *s, sqlite3_context *ctx, u32 row, int column);
+
+#define SQL_CACHE_COLUMNS(X) \
+	X(arm, " TEXT") X(ts_ns, " INTEGER") X(path, " TEXT") X(pid, " INTEGER") X(faults, " INTEGER") X(minor, " INTEGER") \
+	X(major, " INTEGER") X(failed, " INTEGER") X(retries, " INTEGER") X(touched_pages, " INTEGER") \
+	X(mapped_pages, " INTEGER") X(fills, " INTEGER") X(fill_pages, " INTEGER") X(ra_calls, " INTEGER") \
+	X(ra_pages, " INTEGER") X(direct_reads, " INTEGER") X(direct_read_bytes, " INTEGER") X(direct_writes, " INTEGER") \
+	X(direct_write_bytes, " INTEGER") X(lat_ns, " INTEGER") X(last, " INTEGER") X(dev, " INTEGER") X(ino, "") \
+	X(flags, " INTEGER")
+#define SQL_CACHE_ID(name, type)   SQL_CACHE_##name,
+#define SQL_CACHE_DECL(name, type) ", " #name type
+enum { SQL_CACHE_id, SQL_CACHE_COLUMNS(SQL_CACHE_ID) };
+#define SQL_CACHE_TEXT "id INTEGER" SQL_CACHE_COLUMNS(SQL_CACHE_DECL)
+u32 sql_cache_rows(struct sql *s);
+void sql_cache_column(struct sql *s, sqlite3_context *ctx, u32 row, int column);
+
+#define SQL_BLOCK_COLUMNS(X) \
+	X(arm, " TEXT") X(ts_ns, " INTEGER") X(name, " TEXT") X(write, " INTEGER") X(requests, " INTEGER") X(bytes, " INTEGER") \
+	X(min_bytes, " INTEGER") X(max_bytes, " INTEGER") X(iu, " INTEGER") X(iu_bytes, " INTEGER") X(sub_iu, " INTEGER") \
+	X(optimal_bytes, " INTEGER") X(max_request_bytes, " INTEGER") X(lba_bytes, " INTEGER") X(last, " INTEGER") \
+	X(dev, " INTEGER")
+#define SQL_BLOCK_ID(name, type)   SQL_BLOCK_##name,
+#define SQL_BLOCK_DECL(name, type) ", " #name type
+enum { SQL_BLOCK_id, SQL_BLOCK_COLUMNS(SQL_BLOCK_ID) };
+#define SQL_BLOCK_TEXT "id INTEGER" SQL_BLOCK_COLUMNS(SQL_BLOCK_DECL)
+u32 sql_block_rows(struct sql *s);
+void sql_block_column(struct sql *s, sqlite3_context *ctx, u32 row, int column);
+
 /* sql_files.c */
 #define SQL_TASK_COLUMNS(X) \
 	X(arm, " TEXT") X(tid, " INTEGER") X(pid, " INTEGER") X(ns_pid, " INTEGER") X(comm, " TEXT") X(since_ns, " INTEGER") \

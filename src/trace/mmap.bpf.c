@@ -297,6 +297,7 @@ static long found_vma(struct task_struct *task, struct vm_area_struct *vma, void
 	if (!f)
 		return 0;
 	set_fault(found->r, vma, f);
+	meet_file(f, found->r->ino, found->r->dev, found->r->ts_ns);
 	found->is_file = true;
 	return 0;
 }
