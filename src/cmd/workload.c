@@ -5,16 +5,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "kv/geometry.h"
 #include "kv/key.h"
 #include "kv/requests.h"
+#include "kv/tokens.h"
 #include "lib/err.h"
 #include "lib/hash.h"
 #include "lib/progress.h"
 #include "lib/zio.h"
+#include "model/agent.h"
 #include "out/manifest.h"
 #include "out/work.h"
 #include "store/options.h"
@@ -23,7 +26,7 @@
 
 static struct rig_words words = RIG_WORDS_DEFAULT;
 static const char *opt_model, *opt_dtype = "bfloat16", *opt_sem, *opt_record, *opt_sigma = "1.0", *opt_hit = "0.5";
-static const char *opt_trace;
+static const char *opt_trace, *opt_agent, *opt_speed = "0";
 static u64 opt_chunk = KV_CHUNK_TOKENS, opt_tp = 1, opt_payload, opt_requests = 200, opt_median = 1024;
 static u64 opt_seed = 1234, opt_chunks, opt_passes = 1, opt_warmup, opt_turns, opt_sessions = 8;
 static bool opt_json, opt_recover, opt_checkpoint, opt_no_evict;
@@ -40,7 +43,12 @@ static const struct opt opts[] = {
 	OPT_U64(0, "median-tokens", &opt_median, "N", "of a prompt, lognormal (default 1024)"),
 	OPT_STR(0, "sigma", &opt_sigma, "X", "... its spread (default 1.0)"),
 	OPT_STR(0, "trace", &opt_trace, "FILE",
-		"the tokens of prompts from JSON lines: num_tokens, prompt_tokens, ..."),
+		"prompts as long as these: a number a line, or JSON with num_tokens, prompt_tokens, ..."),
+	OPT_STR(0, "agent-trace", &opt_agent, "FILE",
+		"requests of an agent's or serving system's trace (as kvio trace reads), through a cache that is as large "
+		"as the device"),
+	OPT_STR(0, "speed", &opt_speed, "X",
+		"... 0: one after the other (default); 1: at their times; 2: twice as fast"),
 	OPT_STR(0, "hit-rate", &opt_hit, "X", "share of requests that load instead of store (default 0.5)"),
 	OPT_U64(0, "turns", &opt_turns, "N", "sessions of so many turns: each loads its prefix, stores what is new"),
 	OPT_U64(0, "sessions", &opt_sessions, "N", "... so many at a time (default 8)"),
@@ -144,7 +152,27 @@ static int choose_object(struct object_kind *k)
 	return 0;
 }
 
-static struct kv_requests_options requests_options(u64 capacity_chunks)
+/* ---- running ---- */
+
+struct workload {
+	struct rig rig;
+	struct emit emit;
+	struct kv_manifest manifest;
+	struct work work;
+	struct object_kind kind;
+	struct kv_requests requests;
+	u64 *tokens; /* of --trace */
+	size_t n_tokens;
+	struct agent_trace agent;
+	struct kv_cache cache; /* what it makes of the agent's requests */
+	struct work_object *objects;
+	char *keys; /* of these, KEY_ROOM each */
+	u64 n_objects;
+	struct work_report report;
+	struct progress progress;
+};
+
+static struct kv_requests_options requests_options(const struct workload *w, u64 capacity_chunks)
 {
 	struct kv_requests_options o = {
 		.kind = opt_chunks  ? KV_STORE_LOAD
@@ -159,6 +187,8 @@ static struct kv_requests_options requests_options(u64 capacity_chunks)
 		.turns = small("turns", opt_turns, 0, 1 << 20),
 		.chunks = opt_chunks,
 		.capacity = opt_no_evict ? 0 : capacity_chunks,
+		.tokens = w->tokens,
+		.n_tokens = w->n_tokens,
 	};
 
 	if (!opt_median)
@@ -166,64 +196,96 @@ static struct kv_requests_options requests_options(u64 capacity_chunks)
 	return o;
 }
 
-/* ---- running ---- */
+static int read_tokens(struct workload *w)
+{
+	char why[KV_WHY];
+	int ret;
 
-struct workload {
-	struct rig rig;
-	struct emit emit;
-	struct kv_manifest manifest;
-	struct work work;
-	struct object_kind kind;
-	struct kv_requests requests;
-	struct work_object *objects;
-	char *keys; /* of these, KEY_ROOM each */
-	u64 n_objects;
-	struct work_report report;
-	struct progress progress;
-};
+	if ((opt_trace != NULL) + (opt_agent != NULL) + (opt_chunks != 0) > 1)
+		die_usage("--trace, --agent-trace and --num-chunks do not go together");
+	if (!opt_trace)
+		return 0;
+	ret = kv_tokens_read(opt_trace, &w->tokens, &w->n_tokens, why);
+	if (ret == -EINVAL)
+		return err(-1, "cannot use %s: %s", opt_trace, why);
+	return ret ? err(ret, "cannot read %s", opt_trace) : 0;
+}
 
 #define KEY_ROOM (KV_NAME * 3 + 64)
 
-/* The objects of these chunks, each rank's. */
+static int room_for(struct workload *w, u64 n)
+{
+	struct work_object *o;
+	char *keys;
+
+	if (n > UINT32_MAX)
+		return -EOVERFLOW;
+	if (n <= w->n_objects)
+		return 0;
+	o = reallocarray(w->objects, n, sizeof(*o));
+	if (!o)
+		return -ENOMEM;
+	w->objects = o;
+	keys = reallocarray(w->keys, n, KEY_ROOM);
+	if (!keys)
+		return -ENOMEM;
+	w->keys = keys;
+	w->n_objects = n;
+	return 0;
+}
+
+/* The hash of a chunk, in hex: the agent's own, or one of this seed. */
+static void chunk_hash(const struct workload *w, u64 chunk, char hash[65])
+{
+	const u8 *key = (const u8 *)strpool_get(&w->agent.keys, opt_agent ? (u32)chunk : 0);
+	u32 i;
+
+	if (opt_agent)
+		for (i = 0; i < SHA256_BYTES; i++)
+			snprintf(hash + 2 * i, 3, "%02x", key[i]);
+	else
+		snprintf(hash, 65, "%016llx%016llx", ULL(hash_u64(opt_seed * 2 + 1)), ULL(hash_u64(chunk + 1)));
+}
+
+/* Object number k: that of a rank of the chunk. */
+static int make_object(struct workload *w, u64 k, u64 chunk, u32 rank, struct buf *b)
+{
+	u8 ranks = (u8)w->kind.ranks;
+	char hash[65];
+
+	chunk_hash(w, chunk, hash);
+	buf_reset(b);
+	key_make(b, w->kind.model, key_rank(ranks, (u8)rank, ranks, (u8)rank), "0", hash, "");
+	if (b->failed || b->n > KEY_ROOM)
+		return -ENOMEM;
+	memcpy(w->keys + k * KEY_ROOM, b->p, b->n);
+	w->objects[k] = (struct work_object){ w->keys + k * KEY_ROOM, b->n, w->kind.bytes, rank };
+	return 0;
+}
+
+/* The objects of these chunks (or of n from `first` on), each rank's. */
 static int make_objects(struct workload *w, const u64 *chunk, u64 first, u64 n)
 {
-	u64 want = n * w->kind.ranks, i, k = 0;
+	int ret = room_for(w, n * w->kind.ranks);
 	struct buf b = {};
+	u64 i, k = 0;
 	u32 rank;
 
-	if (want > UINT32_MAX)
-		return -EOVERFLOW;
-	if (want > w->n_objects) {
-		void *o = reallocarray(w->objects, want, sizeof(*w->objects)), *p;
-
-		w->objects = o ? o : w->objects;
-		p = reallocarray(w->keys, want, KEY_ROOM);
-		w->keys = p ? p : w->keys;
-		if (!o || !p)
-			return -ENOMEM;
-		w->n_objects = want;
-	}
-	for (i = 0; i < n; i++) {
-		u64 number = chunk ? chunk[i] : first + i;
-		char hash[33];
-
-		snprintf(hash, sizeof(hash), "%016llx%016llx", ULL(hash_u64(opt_seed * 2 + 1)),
-			 ULL(hash_u64(number + 1)));
-		for (rank = 0; rank < w->kind.ranks; rank++, k++) {
-			u32 ranks = w->kind.ranks;
-
-			buf_reset(&b);
-			key_make(&b, w->kind.model, key_rank((u8)ranks, (u8)rank, (u8)ranks, (u8)rank), "0", hash, "");
-			if (b.failed || b.n > KEY_ROOM) {
-				buf_free(&b);
-				return -ENOMEM;
-			}
-			memcpy(w->keys + k * KEY_ROOM, b.p, b.n);
-			w->objects[k] = (struct work_object){ w->keys + k * KEY_ROOM, b.n, w->kind.bytes, rank };
-		}
-	}
+	for (i = 0; i < n && !ret; i++)
+		for (rank = 0; rank < w->kind.ranks && !ret; rank++)
+			ret = make_object(w, k++, chunk ? chunk[i] : first + i, rank, &b);
 	buf_free(&b);
-	return 0;
+	return ret;
+}
+
+static int delete_chunk(struct workload *w, u64 chunk, u64 request)
+{
+	int ret = make_objects(w, NULL, chunk, 1);
+	u32 k;
+
+	for (k = 0; k < w->kind.ranks && !ret; k++)
+		ret = work_delete(&w->work, &w->objects[k], request);
+	return ret;
 }
 
 static int run_request(struct workload *w, const struct kv_request *r)
@@ -234,14 +296,8 @@ static int run_request(struct workload *w, const struct kv_request *r)
 
 	if (!ret)
 		ret = work_do(&w->work, KV_LOAD, w->objects, (u32)r->n_load * ranks, r->index);
-	/* In pieces, for there may be many. */
-	for (i = 0; i < r->n_evict && !ret; i++) {
-		u32 k;
-
-		ret = make_objects(w, NULL, r->evict_first + i, 1);
-		for (k = 0; k < ranks && !ret; k++)
-			ret = work_delete(&w->work, &w->objects[k], r->index);
-	}
+	for (i = 0; i < r->n_evict && !ret; i++)
+		ret = delete_chunk(w, r->evict_first + i, r->index);
 	if (!ret)
 		ret = make_objects(w, r->store, 0, r->n_store);
 	if (!ret)
@@ -273,6 +329,110 @@ static int run_requests(struct workload *w)
 	}
 	progress_end(&w->progress);
 	p->complete = i == n * each && !stop && !ret;
+	return ret;
+}
+
+/* ---- an agent's requests ---- */
+
+static int read_agent(struct workload *w, u64 capacity)
+{
+	struct agent_trace *t = &w->agent;
+	int ret;
+
+	t->o.chunk_tokens = opt_chunk;
+	ret = agent_read(t, opt_agent);
+	if (ret == -EINVAL)
+		return err(-1, "cannot use %s: %s", opt_agent, t->why);
+	w->cache.capacity = capacity;
+	if (!ret)
+		ret = agent_run(t, &w->cache);
+	if (ret)
+		return err(ret, "cannot read %s", opt_agent);
+	if (t->cut)
+		warn("the last line of %s is cut: left out", opt_agent);
+	return t->n ? 0 : err(-1, "%s has no requests", opt_agent);
+}
+
+/* Operations of one kind that follow each other are one call. */
+static int run_agent_request(struct workload *w, const struct agent_request *q, u64 index)
+{
+	const struct kv_agent_op *op = w->cache.op + q->first_op;
+	u64 *chunk = calloc(q->n_ops + 1, sizeof(*chunk));
+	u64 i, n;
+	int ret = chunk ? 0 : -ENOMEM;
+
+	for (i = 0; i < q->n_ops && !ret && !stop; i += n) {
+		for (n = 0; i + n < q->n_ops && op[i + n].op == op[i].op; n++)
+			chunk[n] = op[i + n].key;
+		if (op[i].op == KV_AGENT_DELETE) {
+			n = 1;
+			ret = delete_chunk(w, chunk[0], index);
+			continue;
+		}
+		ret = make_objects(w, chunk, 0, n);
+		if (!ret)
+			ret = work_do(&w->work, op[i].op == KV_AGENT_LOAD ? KV_LOAD : KV_STORE, w->objects,
+				      (u32)n * w->kind.ranks, index);
+	}
+	free(chunk);
+	return ret;
+}
+
+/* What was there before the first request: stored, and not measured. */
+static int store_warm(struct workload *w)
+{
+	u32 i, step = MAX(w->rig.n_buffers / w->kind.ranks, 1u);
+	int ret = 0;
+
+	w->work.counting = false;
+	for (i = 0; i < w->cache.n_warm && !ret && !stop; i += step) {
+		u64 chunk[4096];
+		u32 n = MIN(MIN(step, w->cache.n_warm - i), (u32)ARRAY_SIZE(chunk)), k;
+
+		for (k = 0; k < n; k++)
+			chunk[k] = w->cache.warm[i + k];
+		ret = make_objects(w, chunk, 0, n);
+		if (!ret)
+			ret = work_do(&w->work, KV_STORE, w->objects, n * w->kind.ranks, 0);
+	}
+	return ret;
+}
+
+static void wait_until(u64 due)
+{
+	u64 now;
+
+	while (!stop && (now = clock_ns(CLOCK_MONOTONIC)) < due) {
+		struct timespec t = { (time_t)((due - now) / NSEC_PER_SEC), (long)((due - now) % NSEC_PER_SEC) };
+
+		nanosleep(&t, NULL);
+	}
+}
+
+static int run_agent(struct workload *w)
+{
+	double speed = real("speed", opt_speed, 0, 1e6);
+	const struct agent_request *q = w->agent.request;
+	struct work_report *p = &w->report;
+	int ret = store_warm(w);
+	u64 start, i;
+
+	progress_start(&w->progress, stderr, verbosity < 0, w->agent.n, "requests");
+	start = clock_ns(CLOCK_MONOTONIC);
+	for (i = 0; i < w->agent.n && !ret && !stop; i++) {
+		w->work.counting = i >= opt_warmup;
+		if (speed > 0 && q[i].has_time)
+			wait_until(start + (u64)((double)(q[i].time_ns - q[0].time_ns) / speed));
+		ret = run_agent_request(w, &q[i], i);
+		if (w->work.counting) {
+			p->requests++;
+			p->hits += q[i].n_ops && w->cache.op[q[i].first_op].op == KV_AGENT_LOAD;
+			p->tokens += q[i].input_tokens;
+		}
+		progress_update(&w->progress, i + 1);
+	}
+	progress_end(&w->progress);
+	p->complete = i == w->agent.n && !stop && !ret;
 	return ret;
 }
 
@@ -383,17 +543,18 @@ static int open_all(struct workload *w)
 	char why[GUARD_WHY] = "out of memory";
 	int ret;
 
-	if (choose_object(&w->kind))
+	if (choose_object(&w->kind) || read_tokens(w))
 		return EXIT_FAILED;
 	if (rig_options_make(&o, &words, w->kind.bytes, why))
 		die_usage("%s", why);
-	requests_options(0);
+	requests_options(w, 0);
+	real("speed", opt_speed, 0, 1e6);
 	ret = rig_open(&w->rig, &o, &roots, why);
 	if (ret) {
 		err(-1, "%s", why);
 		return ret == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 	}
-	requests = requests_options(w->rig.store.o.layout.slots / w->kind.ranks);
+	requests = requests_options(w, w->rig.store.o.layout.slots / w->kind.ranks);
 	if (!requests.capacity && !opt_no_evict) {
 		err(0, "not one chunk of %u objects fits the %llu slots of %s", w->kind.ranks,
 		    ULL(w->rig.store.o.layout.slots), w->rig.guard.node);
@@ -408,6 +569,8 @@ static int open_all(struct workload *w)
 		err(-ENOMEM, "cannot begin");
 		return EXIT_FAILED;
 	}
+	if (opt_agent && read_agent(w, requests.capacity))
+		return EXIT_FAILED;
 	if (opt_record)
 		begin_manifest(w);
 	if (recover(w))
@@ -438,7 +601,7 @@ static int run(int argc, char **argv)
 		goto out;
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
-	ret = run_requests(w);
+	ret = opt_agent ? run_agent(w) : run_requests(w);
 	if (opt_checkpoint && !ret) {
 		struct batch_sums *sums = calloc(1, sizeof(*sums));
 
@@ -458,6 +621,9 @@ out:
 	if (ret)
 		status = EXIT_FAILED, err(ret, "cannot write the semantic trace");
 	kv_requests_free(&w->requests);
+	kv_cache_free(&w->cache);
+	agent_free(&w->agent);
+	free(w->tokens);
 	work_free(&w->work);
 	kv_manifest_free(&w->manifest);
 	rig_close(&w->rig);

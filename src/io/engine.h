@@ -57,9 +57,9 @@ struct io_options {
 	enum io_kind kind;
 	u32 depth; /* most commands in flight, 1 to IO_MAX_DEPTH */
 	/*
-	 * Buffers to register with io_uring, or none.  Commands whose buffer lies
-	 * in one of them use it; a kernel or limit that refuses them costs speed
-	 * only, see io_queue.fixed_buffers.
+	 * Buffers to register with io_uring, or none.  A command whose buffer lies
+	 * in one of them uses it (with uring_cmd only when both end together);
+	 * a kernel or limit that refuses them costs speed only, see io_state.
 	 */
 	const struct iovec *buffer;
 	u32 n_buffers;

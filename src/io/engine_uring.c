@@ -89,17 +89,29 @@ static void uring_close(struct io_queue *q)
 	free(u);
 }
 
-/* The registered buffer that holds all of [buf, buf + n), or -1. */
-static int buffer_of(struct uring *u, const u8 *buf, u64 n)
+static bool holds(const struct io_queue *q, const struct iovec *v, const u8 *buf, u64 n)
+{
+	const u8 *begin = v->iov_base, *end = begin + v->iov_len;
+
+	/*
+	 * Linux 6.1 refuses a passthrough command that does not reach to the end
+	 * of its registered buffer: it counts the pages behind as well.
+	 */
+	return begin <= buf && (q->kind == IO_URING_CMD ? buf + n == end : buf + n <= end);
+}
+
+/* The registered buffer for [buf, buf + n), or -1. */
+static int buffer_of(const struct io_queue *q, struct uring *u, const u8 *buf, u64 n)
 {
 	u32 low = 0, high = u->n_buffers;
 
 	if (!high)
 		return -1;
 	/* Commands of an object follow each other. */
-	if ((const u8 *)u->buffer[u->last].iov_base <= buf &&
-	    buf + n <= (const u8 *)u->buffer[u->last].iov_base + u->buffer[u->last].iov_len)
+	if (holds(q, &u->buffer[u->last], buf, n))
 		return (int)u->last;
+	if (u->last + 1 < u->n_buffers && holds(q, &u->buffer[u->last + 1], buf, n))
+		return (int)++u->last;
 	while (high - low > 1) {
 		u32 mid = (low + high) / 2;
 
@@ -108,8 +120,7 @@ static int buffer_of(struct uring *u, const u8 *buf, u64 n)
 		else
 			high = mid;
 	}
-	if (buf < (const u8 *)u->buffer[low].iov_base ||
-	    buf + n > (const u8 *)u->buffer[low].iov_base + u->buffer[low].iov_len)
+	if (!holds(q, &u->buffer[low], buf, n))
 		return -1;
 	u->last = low;
 	return (int)low;
@@ -165,7 +176,7 @@ static int uring_prepare(struct io_queue *q, struct io_slot *s)
 
 	if (!sqe)
 		return -EBUSY;
-	index = buffer_of(u, s->cmd.buf, s->cmd.bytes);
+	index = buffer_of(q, u, s->cmd.buf, s->cmd.bytes);
 	if (q->kind == IO_URING_CMD)
 		prepare_nvme(q, sqe, s, index);
 	else

@@ -127,6 +127,39 @@ static int make_buffers(struct rig *r, char *why)
 
 /* ---- queues ---- */
 
+/* What the kernel registers at most, in number and each. */
+#define MAX_REGISTERED	     16384u
+#define MAX_REGISTERED_BYTES (1ull << 30)
+
+/*
+ * A buffer for each command, or none when these are too many.  An object has
+ * its header at the front, then its payload; both are cut into commands.
+ */
+static int list_buffers(const struct rig *r, struct iovec **iov, u32 *n)
+{
+	u64 header = r->o.header_bytes, whole = 0, each, at;
+	u32 i, k = 0;
+
+	*n = 0;
+	if (store_mem_bytes(&r->store, r->o.payload_bytes, &whole))
+		return -EOVERFLOW;
+	each = (header - 1) / r->xfer + 1 + (whole - header - 1) / r->xfer + 1;
+	if (each > MAX_REGISTERED / r->n_buffers || r->xfer > MAX_REGISTERED_BYTES)
+		return 0;
+	*iov = calloc(each * r->n_buffers, sizeof(**iov));
+	if (!*iov)
+		return -ENOMEM;
+	for (i = 0; i < r->n_buffers; i++)
+		for (at = 0; at < whole; k++) {
+			u64 left = (at < header ? header : whole) - at;
+
+			(*iov)[k] = (struct iovec){ rig_mem(r, i) + at, MIN(left, r->xfer) };
+			at += (*iov)[k].iov_len;
+		}
+	*n = k;
+	return 0;
+}
+
 static int open_queue(struct rig_worker *w)
 {
 	const struct rig *r = w->rig;
@@ -138,18 +171,13 @@ static int open_queue(struct rig_worker *w)
 	};
 	struct io_options o = { .kind = r->o.engine, .depth = r->o.depth };
 	struct iovec *iov = NULL;
-	u32 i;
 	int ret;
 
-	/* One each object: the kernel takes at most 1 GiB at once. */
-	if (!r->o.no_fixed_buffers && r->o.engine != IO_POSIX && r->stride <= 1u << 30) {
-		iov = calloc(r->n_buffers, sizeof(*iov));
-		if (!iov)
-			return -ENOMEM;
-		for (i = 0; i < r->n_buffers; i++)
-			iov[i] = (struct iovec){ rig_mem(r, i), r->stride };
+	if (!r->o.no_fixed_buffers && r->o.engine != IO_POSIX) {
+		ret = list_buffers(r, &iov, &o.n_buffers);
+		if (ret)
+			return ret;
 		o.buffer = iov;
-		o.n_buffers = r->n_buffers;
 	}
 	ret = io_queue_open(&w->q, &t, &o);
 	free(iov);

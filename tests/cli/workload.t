@@ -118,6 +118,31 @@ refuses 1 'cannot read' replay "$tmp/nothing" --device "$tmp/third"
 refuses 2 'one manifest' replay --device "$tmp/third"
 refuses 2 '--speed' replay "$tmp/rec" --device "$tmp/third" --speed fast
 
+# Lengths from a file, and the requests of agents: a shared prefix is loaded, what is new is stored.
+printf '300\n{"num_tokens": 40, "x": 1}\r\n{"tokens": 5, "prompt_tokens": 700}\n\n' >"$tmp/tokens"
+"$KVIO" workload -q $small --trace "$tmp/tokens" --requests 6 --hit-rate 0 --json >"$tmp/r.json"
+is "$(of r tokens) $(of r store.objects)" '2080 12' '--trace: tokens of a file, over and over'
+echo '{"size": 3}' >>"$tmp/tokens"
+refuses 1 'line 5 has no num_tokens' workload $small --trace "$tmp/tokens"
+: >"$tmp/nothing"
+refuses 1 'has no lines' workload $small --trace "$tmp/nothing"
+refuses 2 'do not go together' workload $small --trace "$tmp/tokens" --num-chunks 3
+agent() { # TIME SESSION FIRST LAST: a request of these token ids
+	jq -nc "{session_id: \"$2\", timestamp: (1750000000 + $1), token_ids: [range($3; $4)]}"
+}
+{
+	agent 0 a 0 1024
+	agent 0.1 b 0 512
+	agent 0.2 a 0 1536
+} >"$tmp/agent"
+"$KVIO" workload -q $small --agent-trace "$tmp/agent" --speed 1 --verify --json --sem "$tmp/sem" >"$tmp/r.json"
+is "$? $(of r requests) $(of r store.objects) $(of r load.objects) $(of r complete)" '0 3 6 6 true' '--agent-trace: prefixes are found'
+like "$(jq -r 'select(.op == "load") | .key' "$tmp/sem" | head -n 1)" '^kvoffload@0x01000100@0@[0-9a-f]{64}$' 'with the keys of its chunks'
+is "$(jq -s '([.[] | select(.request_index == 2)][0].ts_start_ns - [.[] | select(.op)][0].ts_start_ns) / 1e9 > 0.19' "$tmp/sem")" true \
+	'--speed 1: at their times'
+"$KVIO" workload -q --payload-bytes 100000 --device "$tmp/tiny" --capacity-bytes 5M --agent-trace "$tmp/agent" --verify --json >"$tmp/r.json"
+is "$? $(of r evicted) $(of r load.missed)" "0 $(($(of r store.objects) - 4)) 0" 'through a cache that is as large as the device'
+
 # A full device, wrong data, data of an earlier run.
 "$KVIO" workload -q --payload-bytes 60000 --capacity-bytes 4M --device "$tmp/full" --num-chunks 9 --no-evict --json >"$tmp/r.json" 2>/dev/null
 is "$? $(of r store.objects) $(of r store.failed) $(of r load.missed)" '1 3 6 6' 'a full device: counted, exit 1'

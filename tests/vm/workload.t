@@ -6,6 +6,8 @@ cd "$(dirname "$0")/../.." || exit 1
 KVIO=${KVIO:-build/kvio}
 export KVIO
 command -v qemu-system-x86_64 >/dev/null || skip_all "qemu-system-x86_64 is not installed (scripts/deps)"
+PATH=$PATH:/usr/sbin:/sbin
+dmsetup=$(command -v dmsetup) || skip_all "dmsetup is not installed (scripts/deps)"
 top=$(mktemp -d) || exit 1
 trap 'rm -rf "$top"' EXIT
 
@@ -21,11 +23,16 @@ exact() { # NAME OBJECTS STORE-COMMANDS LOAD-COMMANDS (of an object)
 	[ "$(jq -r .verdict "$dir/$1.grade")" = exact ] || jq -c 'del(.rows)' "$dir/$1.grade" | head -c 3000 | sed 's/^/# /'
 }
 
+stream() { # NAME: the commands of each object in their order
+	"$KVIO" sql --csv "$dir/$1.kvt" "select trace_id, op, slba, bytes from cmd order by trace_id, ts_ns, user_data" 2>/dev/null |
+		tail -n +2
+}
+
 run() { # KERNEL
 	k=$1
 	dir=$top/$k
-	vm/run --kernel "$1" --nvme 1G --timeout 200 --in tests/vm/guest/workload.sh --out "$dir" \
-		--append hugepages=160 -- sh /in/workload.sh >"$dir.log" 2>&1
+	vm/run --kernel "$1" --nvme 1G --timeout 200 --modules dm-mod --in "$dmsetup" --in tests/vm/guest/workload.sh --out "$dir" \
+		--append hugepages=160 -- sh -c 'PATH=$PATH:/in sh /in/workload.sh' >"$dir.log" 2>&1
 	rc=$?
 	if [ $rc = 77 ]; then
 		echo "# SKIP kernel $1: $(tail -n 1 "$dir.log")"
@@ -38,6 +45,30 @@ run() { # KERNEL
 	exact tp4 64 17 16
 	exact 70b 16 161 160
 	exact serial 4 65 64
+	is "$("$KVIO" report --json "$dir/serial.kvt" "$dir/serial.sem" | jq -r .capture.verdict)" \
+		'loads QD~1 (serialized), stores pipelined' "$k serial: the report sees it"
+	is "$("$KVIO" report --json "$dir/tp1.kvt" "$dir/tp1.sem" | jq -r .capture.verdict)" \
+		'loads pipelined, stores pipelined' "$k batched: the report sees that, too"
+	is "$(cat "$dir/requests.rc") $(of requests wrong_objects) $(of requests target.rings)" '0 0 2' "$k two rings, huge pages: right"
+	"$KVIO" validate --json "$dir/requests.kvt" "$dir/requests.sem" >"$dir/requests.grade"
+	is "$? $(jq -r .verdict "$dir/requests.grade")" '0 exact' "$k two rings, huge pages: exact"
+
+	is "$(cat "$dir/replay.rc") $(of replay complete)" '0 true' "$k replay: all done, all bytes verified"
+	stream tp2 >"$dir/tp2.stream"
+	stream replay >"$dir/replay.stream"
+	is "$(wc -l <"$dir/tp2.stream")" 2080 "$k replay: commands to compare"
+	ok "$k replay: the device saw the same, in order within each object" cmp "$dir/tp2.stream" "$dir/replay.stream"
+
+	is "$(cat "$dir/over.rc") $(of over store.objects) $(of over store.failed) $(of over commands_refused) $(of over load.missed)" \
+		'1 0 2 2 2' "$k above the limit: refused commands are counted, nothing is timed"
+	is "$(of over 'errors[0].text') $(of over store.object_latency_n)" 'Invalid argument 0' "$k above the limit: named"
+	if [ -s "$dir/bad.rc" ]; then
+		is "$(cat "$dir/bad.rc") $(of bad wrong_objects) $(of bad 'errors[0].text')" '1 0 Input/output error' \
+			"$k a failing disk: exit 1, and why"
+		ok "$k a failing disk: what it could not store is not counted as stored" test "$(of bad store.objects)" -lt 100
+	else
+		echo "# SKIP $k: no device mapper in this guest"
+	fi
 	[ -z "$KEEP" ] || cp -r "$dir" "$KEEP"
 }
 

@@ -20,5 +20,17 @@ work tp4 $model --tp 4
 work 70b --model Llama-3.1-70B --tp 4 --num-chunks 4
 work serial --model Llama-3.1-8B --chunk-tokens 64 --num-chunks 4 --load-path serial
 work requests --model Llama-3.1-8B --chunk-tokens 16 --requests 40 --median-tokens 32 --hugepage --load-path multi-ring:2
+# The manifest of tp2 again, into an empty store.
+kvio record uring-cmd --json -o replay.kvt -- kvio replay -q --json --verify --sem replay.sem tp2.manifest --device /dev/ng0n1 \
+	--yes-destroy-data=ng0n1 >replay.both 2>replay.err
+echo $? >replay.rc
 work over --payload-bytes 256k --num-chunks 2 --mdts-bytes 256k --over-limit
+# A disk that fails: half of it is an error.
+dmsetup create bad --table "0 524288 linear /dev/nvme0n1 0
+524288 1048576 error" && {
+	kvio workload -q --json --verify --device /dev/dm-0 --yes-destroy-data=dm-0 --payload-bytes 4M --num-chunks 100 \
+		>bad.both 2>bad.err
+	echo $? >bad.rc
+	dmsetup remove bad
+}
 exit 0
