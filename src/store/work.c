@@ -34,16 +34,23 @@ static u64 seed_of(const struct work_object *o, u64 nonce)
 	return kv_identity(o->key, o->key_len) ^ hash_u64(nonce);
 }
 
-/* The run's nonce, then words that follow from it, the key, and the place. */
+/* The bytes behind the last whole word. */
+static u8 tail_byte(const struct work_object *o, u64 nonce, u64 at)
+{
+	return (u8)(hash_u64(seed_of(o, nonce) + at / 8) >> 8 * (at % 8));
+}
+
+/* The run's nonce when there is room for it, then what follows from it, the key, and the place. */
 static void fill(const struct work *w, const struct work_object *o, u8 *payload)
 {
-	u64 whole = o->bytes / 8 * 8;
+	u64 whole = o->bytes / 8 * 8, nonce = whole ? w->nonce : 0, at;
 
-	if (whole < 8)
-		return;
-	memcpy(payload, &w->nonce, 8);
-	pattern_fill(payload + 8, whole - 8, seed_of(o, w->nonce));
-	memset(payload + whole, 0, o->bytes - whole);
+	if (whole) {
+		memcpy(payload, &nonce, 8);
+		pattern_fill(payload + 8, whole - 8, seed_of(o, nonce));
+	}
+	for (at = whole; at < o->bytes; at++)
+		payload[at] = tail_byte(o, nonce, at);
 }
 
 /* What a read leaves out must not look right because it was there before. */
@@ -54,20 +61,22 @@ static void poison(u8 *payload, u64 bytes)
 
 	for (at = 0; at + 8 <= bytes; at += PAGE)
 		memcpy(payload + at, &word, 8);
-	if (bytes >= 8)
-		memcpy(payload + bytes / 8 * 8 - 8, &word, 8);
+	for (at = bytes > 16 ? bytes - 16 : 0; at < bytes; at++)
+		payload[at] = (u8)~payload[at];
 }
 
 /* Of an earlier run as well: the nonce is read back. */
 static void check(struct work *w, const struct work_object *o, u64 bytes, const u8 *payload)
 {
-	u64 whole = bytes / 8 * 8, nonce, good;
+	u64 whole = bytes / 8 * 8, nonce = 0, good = 0;
 
-	if (whole < 8)
-		return;
-	memcpy(&nonce, payload, 8);
-	good = 8 + pattern_check(payload + 8, whole - 8, seed_of(o, nonce));
-	if (good == whole)
+	if (whole) {
+		memcpy(&nonce, payload, 8);
+		good = 8 + pattern_check(payload + 8, whole - 8, seed_of(o, nonce));
+	}
+	while (good >= whole && good < bytes && payload[good] == tail_byte(o, nonce, good))
+		good++;
+	if (good == bytes)
 		return;
 	if (!w->wrong++) {
 		size_t n = MIN(o->key_len, sizeof(w->wrong_key) - 1);

@@ -23,8 +23,9 @@ exact() { # NAME OBJECTS STORE-COMMANDS LOAD-COMMANDS (of an object)
 	[ "$(jq -r .verdict "$dir/$1.grade")" = exact ] || jq -c 'del(.rows)' "$dir/$1.grade" | head -c 3000 | sed 's/^/# /'
 }
 
-stream() { # NAME: the commands of each object in their order
-	"$KVIO" sql --csv "$dir/$1.kvt" "select trace_id, op, slba, bytes from cmd order by trace_id, ts_ns, user_data" 2>/dev/null |
+# In the order of issue: where a command has to wait for a tag, Linux 6.1 lets later ones pass.
+stream() { # NAME: the commands of each object
+	"$KVIO" sql --csv "$dir/$1.kvt" "select trace_id, op, slba, bytes from cmd order by trace_id, user_data" 2>/dev/null |
 		tail -n +2
 }
 
@@ -57,7 +58,7 @@ run() { # KERNEL
 	stream tp2 >"$dir/tp2.stream"
 	stream replay >"$dir/replay.stream"
 	is "$(wc -l <"$dir/tp2.stream")" 2080 "$k replay: commands to compare"
-	ok "$k replay: the device saw the same, in order within each object" cmp "$dir/tp2.stream" "$dir/replay.stream"
+	ok "$k replay: the same commands at the same places, in order within each object" cmp "$dir/tp2.stream" "$dir/replay.stream"
 
 	is "$(cat "$dir/over.rc") $(of over store.objects) $(of over store.failed) $(of over commands_refused) $(of over load.missed)" \
 		'1 0 2 2 2' "$k above the limit: refused commands are counted, nothing is timed"

@@ -25,9 +25,10 @@ kvio record uring-cmd --json -o replay.kvt -- kvio replay -q --json --verify --s
 	--yes-destroy-data=ng0n1 >replay.both 2>replay.err
 echo $? >replay.rc
 work over --payload-bytes 256k --num-chunks 2 --mdts-bytes 256k --over-limit
-# A disk that fails: half of it is an error.
+# A disk that fails in the middle.
 dmsetup create bad --table "0 524288 linear /dev/nvme0n1 0
-524288 1048576 error" && {
+524288 524288 error
+1048576 524288 linear /dev/nvme0n1 1048576" && {
 	kvio workload -q --json --verify --device /dev/dm-0 --yes-destroy-data=dm-0 --payload-bytes 4M --num-chunks 100 \
 		>bad.both 2>bad.err
 	echo $? >bad.rc
