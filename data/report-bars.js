@@ -125,7 +125,7 @@ function objects(a, i) {
 			`The first ${thousands(rows.length)} of ${thousands(a.objects.total)} operations; ${thousands(left)} later ones are left out.` :
 			`All ${thousands(a.objects.total)} operations.`),
 		el('div', { class: 'gantt-axis' }, el('span', { class: 'axis-name' }, `time (${u.unit})`), xAxis(at, span, u)),
-		el('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `Operations over time, ${a.label}` }, bars('objects-' + i, box)),
+		el('div', { class: 'scroll', role: 'region', 'aria-label': `Operations over time, ${a.label}` }, bars('objects-' + i, box)),
 		rows.length > PAPER_LINES && el('p', { class: 'small soft onpaper' }, `On paper only the first ${PAPER_LINES}.`),
 		table(slowest(rows), NUMBERS), a.tables.objects && table(a.tables.objects, 'All operations, by kind'),
 		a.errors.length > 0 && el('details', {}, el('summary', {}, 'What went wrong'), el('ul', {}, a.errors.map(e => el('li', {}, e))),

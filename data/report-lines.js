@@ -8,7 +8,8 @@
  * has zoomed.  Returns its elements.
  */
 function lines(id, o) {
-	const box = el('div', { class: 'plot', role: 'img', 'aria-label': o.label });
+	const box = el('div', o.zoom ? { class: 'plot', role: 'group', tabindex: '0', 'aria-label': o.label + ': plus and minus zoom, arrows move, 0 shows all' } :
+		{ class: 'plot', role: 'img', 'aria-label': o.label });
 	const values = el('p', { class: 'values', 'aria-hidden': 'true' });
 	const colors = () => o.colors.map(css);
 	const dash = name => el('i', { style: { background: css(o.colors[o.names.indexOf(name)]) } });
@@ -17,15 +18,27 @@ function lines(id, o) {
 
 	function rest() {
 		values.replaceChildren(...o.names.flatMap(n => [dash(n), n]));
-		if (o.zoom) values.append(el('span', { class: 'hint' }, ' \u2003drag to zoom, double-click to go back'));
+		if (o.zoom) values.append(el('span', { class: 'hint' }, ' \u2003drag to zoom, double-click to go back; keys + \u2212 \u2190 \u2192 0'));
 	}
 	function tell(x, points) {
 		values.replaceChildren(el('b', { class: 'num' }, o.x(x, points[0].idx), ' '),
 			...points.flatMap(p => [dash(p.name), p.name + ' ', el('b', { class: 'num' }, o.y(p.yval))]));
 	}
+	/* What dragging does, with the keyboard. */
+	function key(e) {
+		const [a, b] = g.xAxisRange(), all = [o.window[0], Math.max(o.window[1], b)], w = b - a, most = all[1] - all[0];
+		const by = { '+': [w / 4, -w / 4], '=': [w / 4, -w / 4], '-': [-w / 2, w / 2], ArrowLeft: [-w / 4, -w / 4], ArrowRight: [w / 4, w / 4] }[e.key];
+		if (e.ctrlKey || e.metaKey || e.altKey || !(by || e.key === '0')) return;
+		e.preventDefault();
+		const wide = by ? Math.min(Math.max(w + by[1] - by[0], most / 1000), most) : o.window[1] - o.window[0];
+		const from = by ? Math.min(Math.max(a + by[0], all[0]), all[1] - wide) : o.window[0];
+		g.updateOptions({ dateWindow: [from, from + wide] });
+		o.zoom([from, from + wide]);
+	}
 	const chart = {
 		id,
 		open() {
+			if (o.zoom) box.addEventListener('keydown', key);
 			g = new Dygraph(box, o.rows, {
 				labels: ['x', ...o.names], colors: colors(), axisLineColor: css('--soft'), gridLineColor: css('--line'),
 				gridLineWidth: 0.6, stepPlot: true, fillGraph: true, fillAlpha: 0.18, strokeWidth: 1.6, legend: 'never',

@@ -167,7 +167,16 @@ function theme(dark) {
 	document.getElementById('theme').setAttribute('aria-pressed', String(dark));
 	charts.forEach(c => c.redraw());
 }
-const resize = () => charts.forEach(c => c.resize());
+/* What scrolls has a place in the tab order, and nothing else that cannot be used. */
+function reach() {
+	for (const e of document.querySelectorAll('.wide, .scroll'))
+		if (e.scrollWidth > e.clientWidth || e.scrollHeight > e.clientHeight) e.tabIndex = 0;
+		else e.removeAttribute('tabindex');
+}
+function resize() {
+	charts.forEach(c => c.resize());
+	reach();
+}
 
 function start() {
 	const wish = matchMedia('(prefers-color-scheme: dark)');
@@ -176,6 +185,8 @@ function start() {
 	theme(wish.matches);
 	build();
 	charts.forEach(c => c.open());
+	reach();
+	document.addEventListener('toggle', reach, true);
 	wish.addEventListener('change', e => theme(e.matches));
 	document.getElementById('theme').addEventListener('click', () => theme(!isDark()));
 	addEventListener('resize', () => {

@@ -118,7 +118,7 @@ function table(t, summary) {
 		const [v, kind] = Array.isArray(cell) ? cell : [cell, t.kinds && i > 0 ? t.kinds[k] : t.cols[i][1]];
 		return el('td', { class: kind === 'text' ? 'text' : kind === 'lost' && v > 0 ? 'lost' : 'num' }, put(v, kind));
 	})));
-	const out = el('div', { class: 'wide', tabindex: '0', role: 'region', 'aria-label': t.caption },
+	const out = el('div', { class: 'wide', role: 'region', 'aria-label': t.caption },
 		el('table', {}, el('caption', {}, t.caption), el('thead', {}, el('tr', {}, head)), el('tbody', {}, rows)));
 	return summary ? el('details', {}, el('summary', {}, summary), out) : out;
 }

@@ -265,7 +265,7 @@ static void check_bytes(struct seek *s)
 		const struct ev_syscall *c = t->call[i] == NONE ? NULL : &s->m->call.row[t->call[i]].ev;
 		bool known = s->m->cmd.flags[i] & NVME_ENTRY;
 
-		if (t->how[i] == CAUSE_ORDER &&
+		if (r && t->how[i] == CAUSE_ORDER &&
 		    ((r->flags & URING_UNFINISHED) || !adds_up(s->request_bytes[t->uring[i]], r->res, r->size))) {
 			t->uring[i] = NONE;
 			t->how[i] = c && known ? CAUSE_THREAD : CAUSE_UNCERTAIN;

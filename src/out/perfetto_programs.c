@@ -32,8 +32,11 @@ static int make_room(void *array, u32 *cap, u32 n, size_t size)
 	return 0;
 }
 
-/* The program of a task, made when there is none; its name is the latest of its first thread, else of any. */
-static int program_of(struct pf_draw *a, struct finder *f, u32 task, u32 tid, struct pf_program **out)
+/*
+ * The program of a task, made when there is none; its name is the latest of
+ * its first thread, else of any.  NULL: memory is out.
+ */
+static struct pf_program *program_of(struct pf_draw *a, struct finder *f, u32 task, u32 tid)
 {
 	struct pf_programs *all = a->programs;
 	const struct task *t = task == NONE ? NULL : &a->m->task[task];
@@ -45,38 +48,36 @@ static int program_of(struct pf_draw *a, struct finder *f, u32 task, u32 tid, st
 		pid = OTHERS;
 	at = map64_put(&f->program, pid, &is_new);
 	if (!at)
-		return -ENOMEM;
+		return NULL;
 	if (is_new) {
 		if (make_room(&all->v, &all->cap, all->n, sizeof(*all->v)))
-			return -ENOMEM;
+			return NULL;
 		*at = all->n;
 		all->v[all->n++] = (struct pf_program){ .pid = pid, .comm = t ? t->comm : 0, .named_by = tid };
 	}
-	p = &all->v[*at];
-	if (t && (tid == pid || p->named_by != pid)) {
+	p = all->v ? &all->v[*at] : NULL;
+	if (p && t && (tid == pid || p->named_by != pid)) {
 		p->comm = t->comm;
 		p->named_by = tid;
 	}
-	*out = p;
-	return 0;
+	return p;
 }
 
-static int thread_of(struct pf_draw *a, struct finder *f, struct pf_program *p, u32 tid, struct pf_thread **out)
+static struct pf_thread *thread_of(struct pf_draw *a, struct finder *f, struct pf_program *p, u32 tid)
 {
 	u64 key = (u64)(p - a->programs->v) << 32 | tid;
 	bool is_new = false;
 	u32 *at = map64_put(&f->thread, key, &is_new);
 
 	if (!at)
-		return -ENOMEM;
+		return NULL;
 	if (is_new) {
 		if (make_room(&p->thread, &p->cap_threads, p->n_threads, sizeof(*p->thread)))
-			return -ENOMEM;
+			return NULL;
 		*at = p->n_threads;
 		p->thread[p->n_threads++] = (struct pf_thread){ .tid = tid };
 	}
-	*out = &p->thread[*at];
-	return 0;
+	return p->thread ? &p->thread[*at] : NULL;
 }
 
 /* A span list counts first and is filled then. */
@@ -91,6 +92,9 @@ static void add_span(struct pf_draw *a, struct pf_spans *s, u64 begin_ns, u64 la
 {
 	u64 end_ns = lat_ns > UINT64_MAX - begin_ns ? UINT64_MAX : begin_ns + lat_ns;
 
+	/* The first walk made room. */
+	if (!s->span)
+		return;
 	/* A slice has a length. */
 	end_ns = MAX(end_ns, begin_ns + (begin_ns < UINT64_MAX));
 	a->first_ns = MIN(a->first_ns, begin_ns);
@@ -121,7 +125,9 @@ static int walk_calls(struct pf_draw *a, struct finder *f, bool fill)
 	for (i = 0; i < a->m->call.n; i++) {
 		const struct call_row *c = &a->m->call.row[i];
 
-		if (program_of(a, f, c->task, c->ev.tid, &p) || thread_of(a, f, p, c->ev.tid, &t))
+		p = program_of(a, f, c->task, c->ev.tid);
+		t = p ? thread_of(a, f, p, c->ev.tid) : NULL;
+		if (!t)
 			return -ENOMEM;
 		t->last_row = i;
 		a->programs->call_program[i] = (u16)(p - a->programs->v);
@@ -141,7 +147,8 @@ static int walk_requests(struct pf_draw *a, struct finder *f, bool fill)
 	for (i = 0; i < a->m->uring.n; i++) {
 		const struct uring_row *r = &a->m->uring.row[i];
 
-		if (program_of(a, f, r->task, r->ev.tid, &p))
+		p = program_of(a, f, r->task, r->ev.tid);
+		if (!p)
 			return -ENOMEM;
 		a->programs->request_program[i] = (u16)(p - a->programs->v);
 		if (fill)
@@ -338,6 +345,8 @@ static int rate_add(struct pf_rate *r, u64 ns, enum dir d, u64 bytes)
 	u64 at = ns - ns % RATE_NS;
 	int ret = 0;
 
+	if (d == DIR_NONE || !bytes)
+		return 0;
 	if (r->n && r->bin[r->n - 1].ns + RATE_NS < at)
 		ret = rate_close(r);
 	if (!ret && (!r->n || r->bin[r->n - 1].ns < at))
@@ -374,14 +383,18 @@ static int fill_rates(struct pf_draw *a)
 	while (!ret && (call < m->call.n || request < m->uring.n)) {
 		bool is_call = request == m->uring.n ||
 			       (call < m->call.n && m->call.row[call].ev.ts_ns <= m->uring.row[request].ev.ts_ns);
-		const struct ev_syscall *c = is_call ? &m->call.row[call].ev : NULL;
-		const struct ev_uring *r = is_call ? NULL : &m->uring.row[request].ev;
-		enum dir d = c ? call_dir(c) : request_dir(r);
-		u64 bytes = c ? call_bytes(c) : request_bytes(r);
-		struct pf_program *p = &all->v[c ? all->call_program[call++] : all->request_program[request++]];
 
-		if (d != DIR_NONE && bytes)
-			ret = rate_add(&p->rate, pf_time(a, c ? c->ts_ns : r->ts_ns), d, bytes);
+		if (is_call) {
+			const struct ev_syscall *e = &m->call.row[call].ev;
+
+			ret = rate_add(&all->v[all->call_program[call++]].rate, pf_time(a, e->ts_ns), call_dir(e),
+				       call_bytes(e));
+		} else {
+			const struct ev_uring *e = &m->uring.row[request].ev;
+
+			ret = rate_add(&all->v[all->request_program[request++]].rate, pf_time(a, e->ts_ns),
+				       request_dir(e), request_bytes(e));
+		}
 	}
 	for (i = 0; i < all->n && !ret; i++)
 		ret = rate_close(&all->v[i].rate);

@@ -25,6 +25,20 @@ addEventListener('load', () => {
 	const same = click('Same time scale');
 	note('same-scale', !same || ink() !== light);
 	click('Same time scale');
+	/* With the keyboard: into the picture and back. */
+	const plot = document.querySelector('.plot[tabindex="0"]');
+	const press = key => plot.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
+	if (plot) {
+		const before = ink();
+		press('+');
+		const near = ink();
+		note('key-zooms', near !== before);
+		press('ArrowRight');
+		note('key-moves', ink() !== near);
+		press('0');
+		note('key-back', ink() === before);
+		note('key-others', press('x'));
+	}
 	all('details').forEach(d => { d.open = true; });
 	note('tables', all('details table').every(t => t.getBoundingClientRect().height > 20));
 	for (const c of all('.plot, .map canvas')) {
@@ -45,6 +59,10 @@ addEventListener('load', () => {
 	const focusable = all('a[href], button, summary, [tabindex="0"]');
 	note('keyboard', focusable.every(e => { e.focus(); return document.activeElement === e; }));
 	note('names', focusable.every(e => e.textContent.trim() || e.getAttribute('aria-label')) && all('[role="img"]').every(e => e.getAttribute('aria-label')));
+	dispatchEvent(new Event('resize'));
+	const scrolls = e => e.scrollWidth > e.clientWidth || e.scrollHeight > e.clientHeight;
+	document.querySelectorAll('details').forEach(d => d.dispatchEvent(new Event('toggle')));
+	note('scrollers', all('.wide, .scroll').every(e => (e.tabIndex === 0) === scrolls(e)));
 	note('narrow', root.scrollWidth <= innerWidth);
 	note('links', all('nav a').every(a => document.getElementById(a.hash.slice(1))));
 	root.dataset.driven = seen.join(' ');

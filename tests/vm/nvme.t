@@ -88,6 +88,26 @@ run() { # KERNEL
 		"$k io_uring_cmd: both witnesses count fio's reads"
 	is "$(sql cmds "select count(*) from uring u join cmd c on c.user_data = u.user_data and c.slba = u.slba and c.ts_ns between u.ts_ns and u.ts_ns + u.lat_ns
 		where u.op = 'uring_cmd'")" "$(fio_of cmds read.total_ios)" "$k io_uring_cmd: each request and its command, by user_data, place and time"
+
+	# What caused the commands
+	is "$(sql both "select cause, count(*), count(distinct call_id) from cmd where op = 'read' and pid in (select pid from syscall where name = 'pread64' and path = '/dev/nvme0n1') group by 1")" \
+		"thread,$(of both reads),$(of both reads)" "$k psync: each command has its call"
+	is "$(sql both "select count(*) from cmd c join syscall s on s.id = c.call_id where s.offset = c.slba * 4096 and s.ret = c.bytes")" \
+		"$(fio_of both read.total_ios)" "$k psync: and it is that of its place and bytes"
+	is "$(sql uring "select cause, count(*), count(distinct uring_id) from cmd where op = 'read' group by 1")" \
+		"order,$(of uring reads),$(of uring reads)" "$k io_uring: each command has its request"
+	is "$(sql uring "select count(*) from cmd c join uring u on u.id = c.uring_id where u.offset = c.slba * 4096 and u.res = c.bytes")" \
+		"$(fio_of uring read.total_ios)" "$k io_uring: and it is that of its place and bytes"
+	is "$(sql cmds "select cause, count(*), count(distinct uring_id) from cmd where op = 'read' group by 1")" \
+		"user_data,$(of cmds reads),$(of cmds reads)" "$k io_uring_cmd: each command has its request"
+	is "$(sql cached "select sum(bytes) >= 53 * 16384, count(*) = sum(cause in ('no_thread', 'outside')) from cmd where op = 'write' and call_id is null")" \
+		'1,1' "$k writeback: nothing of it is joined, and each command says why"
+	is "$("$KVIO" perfetto "$dir/cached.kvt" -o "$dir/cached.pftrace" --json | jq '.arms[0].causes | .not_joined > 0 and .not_joined == .no_thread + .outside + .uncertain')" \
+		true "$k writeback: what is not joined is counted, with the reason"
+	for name in both uring cmds cached; do
+		"$KVIO" perfetto -q "$dir/$name.kvt" -o "$dir/$name.pftrace"
+		is "$(tests/pftcheck "$dir/$name.pftrace" 2>&1 | grep -v ': calls\|: commands')" '' "$k $name: its timeline is sound"
+	done
 }
 
 run 6.12

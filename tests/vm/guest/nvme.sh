@@ -75,3 +75,19 @@ kvio record nvme,iouring --json -o uring.kvt -- fio --name=uring --filename=/dev
 	--bs=4k --iodepth=8 --size=64M --number_ios=131 --output-format=json --output=/out/uring.fio >uring.json 2>uring.err
 kvio record nvme,iouring --json -o cmds.kvt -- fio --name=cmds --filename=/dev/ng0n1 --ioengine=io_uring_cmd --cmd_type=nvme --rw=randread \
 	--bs=16k --iodepth=8 --size=64M --number_ios=137 --output-format=json --output=/out/cmds.fio >cmds.json 2>cmds.err
+
+# --- buffered writes, written back by sync: the device stays open, else close would do it
+exec 3</dev/nvme0n1
+kvio record nvme,syscall,iouring --json -o cached.kvt >cached.json 2>cached.err &
+pid=$!
+i=0
+until grep -q 'recording until' cached.err || [ $i -ge 100 ]; do
+	sleep 0.1
+	i=$((i + 1))
+done
+fio --name=cached --filename=/dev/nvme0n1 --ioengine=psync --rw=write --bs=16k --size=64M --number_ios=53 --output-format=json \
+	--output=/out/cached.fio
+sync
+exec 3<&-
+kill -INT $pid
+wait $pid
