@@ -88,13 +88,50 @@ if command -v fio >/dev/null; then
 	done
 fi
 
+# What one event costs in the kernel (run time of the programs by their runs, as the kernel counts it), and what
+# reaches the file in a second; the best of the rounds.
+cost() { # WHAT UNIT OPTIONS... -- PROGRAM...: a row
+	what=$1 events=$2
+	shift 2
+	rm -f "$dir/ns" "$dir/rate" "$dir/lost"
+	for _ in $(seq "$rounds"); do
+		"$kvio" record "$@" >"$dir/cost.json" 2>"$dir/cost.log" || { echo "$what: skipped: $(head -n 1 "$dir/cost.log")"; return; }
+		# All programs of one kind of event, by the number of events that they saw.
+		seen=$(jq .seen "$dir/cost.json")
+		sed -n 's/.*: \([0-9]*\) runs, \([0-9]*\) ns each/\1 \2/p' "$dir/cost.log" |
+			awk -v seen="$seen" '{ ns += $1 * $2 } END { if (seen) printf "%.0f\n", ns / seen }' >>"$dir/ns"
+		jq -r '.stored / (.ended_ns - .started_ns) * 1e9 | floor' "$dir/cost.json" >>"$dir/rate"
+		jq '.ring_full + .map_full + .hook_missed' "$dir/cost.json" >>"$dir/lost"
+	done
+	row "$what" "$events" "$(least "$dir/ns")" "$(most "$dir/rate")" "lost at most $(most "$dir/lost")"
+}
 echo
-echo "cost in the kernel (kernel.bpf_stats_enabled=1 for this run)"
 old=$(cat /proc/sys/kernel/bpf_stats_enabled 2>/dev/null)
 if echo 1 2>/dev/null >/proc/sys/kernel/bpf_stats_enabled; then
-	"$kvio" record syscall -v -o "$dir/x.kvt" -- dd if=/dev/zero of=/dev/null bs=512 count=200000 2>&1 | grep 'ns each'
-	[ ! -s "$dir/file" ] || "$kvio" record iouring -v -o "$dir/x.kvt" -- $job --direct=0 --runtime=1 2>&1 | grep 'ns each'
-	echo "$old" >/proc/sys/kernel/bpf_stats_enabled
+	trap 'echo "$old" >/proc/sys/kernel/bpf_stats_enabled; rm -rf "$dir"' EXIT
+	row 'cost (kernel.bpf_stats_enabled=1)' 'event' 'ns each' 'stored/s' ''
+	dd="-- dd if=/dev/zero of=/dev/null bs=512 count=300000"
+	to="--json -v -o $dir/cost.kvt"
+	cost 'syscall' call syscall $to $dd
+	cost 'syscall --path /dev/zero: one in two' call syscall $to --path /dev/zero $dd
+	cost 'syscall --op read: one in two' call syscall $to --op read $dd
+	cost 'syscall --min-size 1k: all but some filtered' call syscall $to --min-size 1k $dd
+	cost 'syscall --comm other: all filtered' call syscall $to --comm other $dd
+	if [ -s "$dir/file" ]; then
+		fio="-- $job --direct=0 --runtime=1 --output=$dir/cost.fio"
+		cost 'iouring, page cache' request iouring $to $fio
+		cost 'iouring --path FILE' request iouring $to --path "$dir/file" $fio
+		cost 'iouring --op write: all filtered' request iouring $to --op write $fio
+	fi
+	disk=$(ls -d /sys/class/nvme/nvme*/nvme*n* 2>/dev/null | head -n 1)
+	if [ -n "$disk" ]; then
+		read="-- fio --name=n --filename=/dev/${disk##*/} --readonly --direct=1 --ioengine=io_uring --rw=randread --bs=4k
+			--iodepth=32 --time_based --runtime=2 --output=$dir/cost.fio"
+		cost 'nvme' command nvme $to $read
+		cost 'nvme --min-size 8k: all filtered' command nvme $to --min-size 8k $read
+	else
+		echo 'nvme: skipped: no drive here (in the VM: see docs/recording.md)'
+	fi
 else
-	echo 'skipped: /proc/sys/kernel/bpf_stats_enabled cannot be written'
+	echo 'cost: skipped: /proc/sys/kernel/bpf_stats_enabled cannot be written'
 fi

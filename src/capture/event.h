@@ -25,6 +25,8 @@ enum ev_kind {
 	EV_FAULT,	/* one page fault on a mapped file, struct ev_fault */
 	EV_CACHE,	/* what a file had of faults and page cache so far, struct ev_cache (user space) */
 	EV_BLOCK,	/* requests to a block device so far, struct ev_block (user space) */
+	EV_EXTENT,	/* where bytes of a file are on its disk, struct ev_extent (user space) */
+	EV_RANGE,	/* one range of a DSM (discard) command, struct ev_range */
 	EV_KINDS
 };
 
@@ -355,7 +357,50 @@ struct ev_path {
 	char text[40];
 };
 
+enum ev_extent_flags {
+	EXTENT_AT_END = 1 << 0, /* as of the end of the recording, else of the first sight of the file */
+	EXTENT_FILE = 1 << 1,  /* the head of a file, whose extents follow: offset is its size, physical their number */
+	EXTENT_MOVED = 1 << 2, /* at the end: some of it was elsewhere before */
+};
+
+/* Bytes of a file on a disk. */
+struct ev_extent {
+	u8 kind;
+	u8 flags;      /* enum ev_extent_flags */
+	u16 error;     /* of the head of a file: why it has no map, an errno; ENODEV: it is not on a disk directly */
+	u32 map_flags; /* FIEMAP_EXTENT_ */
+	u64 ts_ns;     /* when it was asked for */
+	u64 ino;
+	u64 offset;   /* in the file */
+	u64 physical; /* bytes from the begin of the disk; nothing when map_flags say that there is no place */
+	u64 bytes;
+	u32 dev;  /* of the file's super block */
+	u32 disk; /* device number of the whole disk, 0 = none */
+};
+
+/*
+ * One range of a DSM command: told when the command is set up, by its number.
+ * Of a command with more than RANGES_MAX ranges the first ones are told.
+ */
+#define RANGES_MAX 64
+
+struct ev_range {
+	u8 kind;
+	u8 n; /* ranges of the command - 1 */
+	u16 index;
+	u32 dev;
+	u64 ts_ns; /* those of its command, as are dev and cid */
+	u64 slba;
+	u32 nlb;	/* blocks: not zero-based */
+	u32 attributes; /* context attributes of the range, passthrough only */
+	u16 cid;
+	u16 pad;
+	u32 tid;
+};
+
 #ifndef __bpf__
+_Static_assert(sizeof(struct ev_range) == 40, "no padding");
+_Static_assert(sizeof(struct ev_extent) == 56, "no padding");
 _Static_assert(sizeof(struct ev_syscall) == 72, "no padding");
 _Static_assert(sizeof(struct ev_uring) == 80, "no padding");
 _Static_assert(sizeof(struct ev_path) == 64, "no padding");

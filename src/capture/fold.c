@@ -430,7 +430,8 @@ int fold_put(struct fold *f, const struct item *line)
 	if (f->mode == FOLD_RECORDS &&
 	    (line->kind == ITEM_CQ_OVERFLOW || line->kind == ITEM_CLOCK || line->kind == ITEM_LOSS ||
 	     line->kind == ITEM_SYSCALL || line->kind == ITEM_URING || line->kind == ITEM_FAULT ||
-	     line->kind == ITEM_CACHE || line->kind == ITEM_BLOCK || line->kind == ITEM_OTHER))
+	     line->kind == ITEM_CACHE || line->kind == ITEM_BLOCK || line->kind == ITEM_EXTENT ||
+	     line->kind == ITEM_RANGE || line->kind == ITEM_OTHER))
 		return put_other(f, line);
 	add_line(f, line);
 	return 0;

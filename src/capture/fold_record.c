@@ -175,6 +175,44 @@ bool fold_call(const struct members *m, union event *e)
 	return e->syscall.call != CALL_NONE;
 }
 
+bool fold_range(const struct members *m, union event *e)
+{
+	e->range = (struct ev_range){
+		.kind = EV_RANGE,
+		.n = (u8)(members_u64(m, "ranges") - 1),
+		.index = (u16)members_u64(m, "index"),
+		.dev = (u32)members_u64(m, "dev"),
+		.ts_ns = members_u64(m, "ts"),
+		.slba = members_u64(m, "slba"),
+		.nlb = (u32)members_u64(m, "nlb"),
+		.attributes = (u32)members_u64(m, "attributes"),
+		.cid = (u16)members_u64(m, "cid"),
+		.tid = (u32)members_u64(m, "tid"),
+	};
+	return true;
+}
+
+bool fold_extent(const struct members *m, union event *e)
+{
+	bool head = members_find(m, "extents");
+
+	e->extent = (struct ev_extent){
+		.kind = EV_EXTENT,
+		.flags = (u8)((head ? EXTENT_FILE : 0) | (members_find(m, "at_end") ? EXTENT_AT_END : 0) |
+			      (members_find(m, "moved") ? EXTENT_MOVED : 0)),
+		.error = (u16)members_u64(m, "error"),
+		.map_flags = (u32)members_u64(m, "map_flags"),
+		.ts_ns = members_u64(m, "ts"),
+		.ino = members_u64(m, "ino"),
+		.offset = members_u64(m, head ? "size" : "offset"),
+		.physical = members_u64(m, head ? "extents" : "physical"),
+		.bytes = members_u64(m, "bytes"),
+		.dev = (u32)members_u64(m, "dev"),
+		.disk = (u32)members_u64(m, "disk"),
+	};
+	return true;
+}
+
 bool fold_uring(const struct members *m, union event *e)
 {
 	const char *offset = members_find(m, "slba") ? "slba" : "offset";
@@ -298,6 +336,10 @@ static bool from_members(const struct members *m, const struct item *line, union
 		return jsonl_fold_fault(m, EV_CACHE, e);
 	if (line->kind == ITEM_BLOCK)
 		return jsonl_fold_fault(m, EV_BLOCK, e);
+	if (line->kind == ITEM_RANGE)
+		return fold_range(m, e);
+	if (line->kind == ITEM_EXTENT)
+		return fold_extent(m, e);
 	return type && slice_is((struct slice){ type->text, type->text_len }, "kvt_record") && set_foreign(m, e);
 }
 

@@ -273,7 +273,45 @@ static char *put_uring(char *p, const struct ev_uring *e, const struct known_tas
 	return p;
 }
 
-/* The path of the file of a call, request or fault, where it is known. */
+static char *put_range(char *p, const struct ev_range *e)
+{
+	p = LIT(p, "{\"event_type\":\"dsm_range\"");
+	p = NUM(p, "ts", e->ts_ns);
+	p = NUM(p, "dev", e->dev);
+	p = NUM(p, "cid", e->cid);
+	p = NUM(p, "tid", e->tid);
+	p = NUM(p, "ranges", e->n + 1u);
+	p = NUM(p, "index", e->index);
+	p = NUM(p, "slba", e->slba);
+	p = NUM(p, "nlb", e->nlb);
+	return e->attributes ? NUM(p, "attributes", e->attributes) : p;
+}
+
+static char *put_extent_of_file(char *p, const struct ev_extent *e)
+{
+	bool head = e->flags & EXTENT_FILE;
+
+	p = LIT(p, "{\"event_type\":\"extent\"");
+	p = NUM(p, "ts", e->ts_ns);
+	if (e->flags & EXTENT_AT_END)
+		p = LIT(p, ",\"at_end\":true");
+	if (e->flags & EXTENT_MOVED)
+		p = LIT(p, ",\"moved\":true");
+	p = NUM(p, "dev", e->dev);
+	p = NUM(p, "ino", e->ino);
+	p = NUM(p, "disk", e->disk);
+	if (head) {
+		p = NUM(p, "size", e->offset);
+		p = NUM(p, "extents", e->physical);
+		return e->error ? NUM(p, "error", e->error) : p;
+	}
+	p = NUM(p, "offset", e->offset);
+	p = NUM(p, "physical", e->physical);
+	p = NUM(p, "bytes", e->bytes);
+	return NUM(p, "map_flags", e->map_flags);
+}
+
+/* The path of the file of a call, request, fault or extent, where it is known. */
 static void put_path_of(struct buf *b, const union event *e, struct names *names)
 {
 	const struct known_file *f = NULL;
@@ -286,6 +324,8 @@ static void put_path_of(struct buf *b, const union event *e, struct names *names
 		f = names_file_at(names, e->fault.dev, e->fault.ino, e->fault.ts_ns);
 	else if (e->kind == EV_CACHE)
 		f = names_file_at(names, e->cache.dev, e->cache.ino, e->cache.ts_ns);
+	else if (e->kind == EV_EXTENT)
+		f = names_file_at(names, e->extent.dev, e->extent.ino, e->extent.ts_ns);
 
 	if (!f)
 		return;
@@ -331,6 +371,10 @@ static char *put_event(char *p, const void *record, struct names *names)
 
 		return put_uring(p, e, names_task_at(names, e->tid, e->ts_ns));
 	}
+	case EV_EXTENT:
+		return put_extent_of_file(p, record);
+	case EV_RANGE:
+		return put_range(p, record);
 	default:
 		return p;
 	}
@@ -475,6 +519,11 @@ static bool is_told(const union event *e, size_t size, struct names *names)
 		return call_is_told(&e->syscall);
 	case EV_URING:
 		return uring_is_told(&e->uring);
+	case EV_RANGE:
+		return !e->range.pad;
+	case EV_EXTENT:
+		return e->extent.flags < 8 &&
+		       (e->extent.flags & EXTENT_FILE ? !e->extent.bytes && !e->extent.map_flags : !e->extent.error);
 	case EV_PATH:
 		return e->path.n <= sizeof(e->path.text) && !(e->path.flags & ~3u) &&
 		       zero((const u8 *)e->path.text + e->path.n, sizeof(e->path.text) - e->path.n);
@@ -510,7 +559,7 @@ void jsonl_record(struct buf *b, const void *record, size_t size, struct names *
 		jsonl_put_fault(b, record, names);
 	else
 		b->n = (size_t)(put_event(b->p + start, record, names) - b->p);
-	if (kind == EV_SYSCALL || kind == EV_URING || jsonl_is_fault(kind))
+	if (kind == EV_SYSCALL || kind == EV_URING || kind == EV_EXTENT || jsonl_is_fault(kind))
 		put_path_of(b, record, names);
 	if (b->n == start)
 		buf_printf(b, "{\"event_type\":\"kvt_record\",\"kind\":%u,\"ts\":%llu", kind,

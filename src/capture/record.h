@@ -21,6 +21,8 @@ union event {
 	struct ev_fault fault;
 	struct ev_cache cache;
 	struct ev_block block;
+	struct ev_extent extent;
+	struct ev_range range;
 };
 
 /* The word for a kind in documents, NULL of one that is not known. */
@@ -31,7 +33,7 @@ static inline const char *event_kind_name(u8 kind)
 		[EV_TASK] = "task",   [EV_DISK] = "disk",	[EV_CLOCK] = "clock",
 		[EV_LOSS] = "loss",   [EV_SYSCALL] = "syscall", [EV_PATH] = "path",
 		[EV_URING] = "uring", [EV_FAULT] = "fault",	[EV_CACHE] = "cache",
-		[EV_BLOCK] = "block",
+		[EV_BLOCK] = "block", [EV_EXTENT] = "extent",	[EV_RANGE] = "dsm_range",
 	};
 
 	return kind < EV_KINDS ? names[kind] : NULL;
@@ -55,7 +57,8 @@ static inline size_t event_bytes(u8 kind)
 		[EV_LOSS] = sizeof(struct ev_loss),   [EV_SYSCALL] = sizeof(struct ev_syscall),
 		[EV_PATH] = sizeof(struct ev_path),   [EV_URING] = sizeof(struct ev_uring),
 		[EV_FAULT] = sizeof(struct ev_fault), [EV_CACHE] = sizeof(struct ev_cache),
-		[EV_BLOCK] = sizeof(struct ev_block),
+		[EV_BLOCK] = sizeof(struct ev_block), [EV_EXTENT] = sizeof(struct ev_extent),
+		[EV_RANGE] = sizeof(struct ev_range),
 	};
 
 	return kind < EV_KINDS ? bytes[kind] : 0;
@@ -84,6 +87,8 @@ _Static_assert(offsetof(struct ev_nvme, ts_ns) == offsetof(struct ev_path, ts_ns
 _Static_assert(offsetof(struct ev_nvme, ts_ns) == offsetof(struct ev_block, ts_ns), "event_time");
 _Static_assert(offsetof(struct ev_nvme, ts_ns) == offsetof(struct ev_cache, ts_ns), "event_time");
 _Static_assert(offsetof(struct ev_nvme, ts_ns) == offsetof(struct ev_fault, ts_ns), "event_time");
+_Static_assert(offsetof(struct ev_nvme, ts_ns) == offsetof(struct ev_extent, ts_ns), "event_time");
+_Static_assert(offsetof(struct ev_nvme, ts_ns) == offsetof(struct ev_range, ts_ns), "event_time");
 
 static inline bool event_is_command(const void *record)
 {

@@ -288,7 +288,8 @@ bool select_is_event(const struct item *it)
 static bool kind_passes(const struct select *s, u8 kind)
 {
 	const u32 of_names = 1u << ITEM_NVME | 1u << ITEM_NVME_KV | 1u << ITEM_CQ_OVERFLOW | 1u << ITEM_SYSCALL |
-			     1u << ITEM_URING | 1u << ITEM_FAULT | 1u << ITEM_CACHE;
+			     1u << ITEM_URING | 1u << ITEM_FAULT | 1u << ITEM_CACHE | 1u << ITEM_EXTENT |
+			     1u << ITEM_RANGE;
 
 	if (!s->kinds || kind == ITEM_META || kind == ITEM_FOOTER || (s->kinds >> kind & 1))
 		return true;

@@ -500,9 +500,9 @@ u32 sink_part(const struct sink *s)
 
 json_t *sink_counts(const struct sink *s)
 {
-	static const u8 kinds[] = { ITEM_NVME,	ITEM_NVME_KV, ITEM_CQ_OVERFLOW, ITEM_TASK, ITEM_DISK,
-				    ITEM_CLOCK, ITEM_LOSS,    ITEM_SYSCALL,	ITEM_PATH, ITEM_URING,
-				    ITEM_FAULT, ITEM_CACHE,   ITEM_BLOCK };
+	static const u8 kinds[] = { ITEM_NVME,	ITEM_NVME_KV, ITEM_CQ_OVERFLOW, ITEM_TASK,   ITEM_DISK,
+				    ITEM_CLOCK, ITEM_LOSS,    ITEM_SYSCALL,	ITEM_PATH,   ITEM_URING,
+				    ITEM_FAULT, ITEM_CACHE,   ITEM_BLOCK,	ITEM_EXTENT, ITEM_RANGE };
 	json_t *counts = json_object();
 	size_t i;
 

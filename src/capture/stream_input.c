@@ -100,6 +100,10 @@ static u8 kind_of_other(const struct members *m)
 		return ITEM_SYSCALL;
 	if (slice_is(type, "uring"))
 		return ITEM_URING;
+	if (slice_is(type, "dsm_range"))
+		return ITEM_RANGE;
+	if (slice_is(type, "extent"))
+		return ITEM_EXTENT;
 	if (slice_is(type, "path"))
 		return ITEM_PATH;
 	if (slice_is(type, "fault"))
@@ -221,7 +225,7 @@ void item_of_record(struct item *it, const union event *e, size_t size)
 		[EV_TASK] = ITEM_TASK,	 [EV_DISK] = ITEM_DISK,	      [EV_CLOCK] = ITEM_CLOCK,
 		[EV_LOSS] = ITEM_LOSS,	 [EV_SYSCALL] = ITEM_SYSCALL, [EV_PATH] = ITEM_PATH,
 		[EV_URING] = ITEM_URING, [EV_FAULT] = ITEM_FAULT,     [EV_CACHE] = ITEM_CACHE,
-		[EV_BLOCK] = ITEM_BLOCK,
+		[EV_BLOCK] = ITEM_BLOCK, [EV_EXTENT] = ITEM_EXTENT,   [EV_RANGE] = ITEM_RANGE,
 	};
 	u64 ts = event_time(e);
 
@@ -255,7 +259,8 @@ static const char *const kind_names[N_ITEM_KINDS] = {
 	[ITEM_URING] = "uring",	      [ITEM_SYSCALL] = "syscall",
 	[ITEM_PATH] = "path",	      [ITEM_FAULT] = "fault",
 	[ITEM_CACHE] = "cache",	      [ITEM_BLOCK] = "block",
-	[ITEM_OTHER] = "other",
+	[ITEM_OTHER] = "other",	      [ITEM_EXTENT] = "extent",
+	[ITEM_RANGE] = "dsm_range",
 };
 
 const char *item_kind_name(enum item_kind kind)

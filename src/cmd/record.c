@@ -18,6 +18,7 @@
 #include "lib/human.h"
 #include "model/live.h"
 #include "out/top.h"
+#include "session/extents.h"
 #include "session/screen.h"
 #include "session/session.h"
 #include "session/summary.h"
@@ -25,7 +26,7 @@
 
 static struct {
 	const char *output, *jsonl, *comm, *cgroup;
-	struct opt_list pids, devices, ops, paths;
+	struct opt_list pids, devices, ops, paths, map_files;
 	u64 duration_ns, ring_bytes, lba_bytes, min_bytes, max_bytes;
 	bool children, kv, no_entry, no_cq_overflow, quiesced, json, top;
 	u64 useful_bytes;
@@ -75,6 +76,9 @@ static const struct opt opts[] = {
 		"only this operation: an NVMe opcode (read, flush, dsm, 0x7d...), a system call (pread64...), one of io_uring (readv...); repeatable"),
 	OPT_SIZE(0, "min-size", &o.min_bytes, "SIZE", "only commands, calls and requests of at least SIZE"),
 	OPT_SIZE(0, "max-size", &o.max_bytes, "SIZE", "only those of at most SIZE"),
+	OPT_LIST(
+		0, "map-files", &o.map_files, "PATH",
+		"where the blocks of files are, at the begin and at the end, so that commands find their file: this file, those below a directory, a glob; '*' is every file that is used (repeatable)"),
 	OPT_FLAG(0, "kv", &o.kv, "decode every namespace as key-value (else: as its command set says)"),
 	OPT_FLAG(0, "stream", &o.stream, "mmap: record every fault, not only sums by file"),
 	OPT_SIZE(0, "useful-bytes", &o.useful_bytes, "SIZE",
@@ -324,6 +328,17 @@ static void print_summary(const struct session *s, const struct recorder_totals 
 		     ULL(sum.filtered));
 }
 
+static void tell_extents(const struct extents *x)
+{
+	note("mapped %u file%s, %llu extents; %u moved meanwhile", x->n_files - x->unmapped,
+	     x->n_files - x->unmapped == 1 ? "" : "s", ULL(x->extents), x->moved);
+	if (x->unmapped)
+		warn("%u file%s without a map (%u on dm, md, loop or a file system without a disk of its own)",
+		     x->unmapped, x->unmapped == 1 ? "" : "s", x->not_direct);
+	if (x->too_many)
+		warn("%u files were not mapped: too many", x->too_many);
+}
+
 /* What syscall_monitor prints, where the document does not go. */
 static void print_monitor(const struct monitor *m)
 {
@@ -341,7 +356,7 @@ static void print_monitor(const struct monitor *m)
 
 /* From a loaded tracer to a finished file.  Returns the exit status. */
 static int record(struct session *s, struct recorder *r, const char *path, enum cap_format format,
-		  struct monitor *monitor, char **command)
+		  struct monitor *monitor, struct extents *x, char **command)
 {
 	struct child child = {}, *c = command[0] ? &child : NULL;
 	enum recorder_end end;
@@ -364,7 +379,14 @@ static int record(struct session *s, struct recorder *r, const char *path, enum 
 		return EXIT_FAILED;
 	}
 	recorder_catch_signals();
-	if (c) {
+	if (x->n_patterns) {
+		r->named = extents_named;
+		r->named_arg = x;
+		ret = extents_begin(x);
+		if (ret)
+			err(ret, "cannot map files");
+	}
+	if (c && !ret) {
 		ret = child_prepare(c, command);
 		if (!ret)
 			ret = trace_add_pid(r->trace, c->pid);
@@ -403,6 +425,8 @@ static int record(struct session *s, struct recorder *r, const char *path, enum 
 	if (o.top)
 		view_open(&view, s, r);
 	end = recorder_run(r, c, &status);
+	if (end != END_ERROR && extents_end(x))
+		end = END_ERROR;
 	if (o.top)
 		view_close(&view);
 	if (c && end != END_CHILD) {
@@ -421,6 +445,8 @@ static int record(struct session *s, struct recorder *r, const char *path, enum 
 	if (o.json && summary_print_json(&r->totals, end, path, stdout))
 		return EXIT_FAILED;
 	print_summary(s, &r->totals, path, file_bytes);
+	if (x->n_patterns)
+		tell_extents(x);
 	if (monitor)
 		print_monitor(monitor);
 	tell_cost(r->trace);
@@ -440,6 +466,7 @@ static int run(int argc, char **argv)
 	struct session s = { .lba_conflict = tell_lba_conflict };
 	struct recorder r = {};
 	enum cap_format format = CAP_UNKNOWN;
+	struct extents x = {};
 	struct monitor *monitor;
 	const char *path;
 	char **command, why[512];
@@ -464,6 +491,8 @@ static int run(int argc, char **argv)
 				   .n_ops = o.ops.n,
 				   .paths = o.paths.item,
 				   .n_paths = o.paths.n,
+				   .map_files = o.map_files.item,
+				   .n_map_files = o.map_files.n,
 				   .min_bytes = o.min_bytes,
 				   .max_bytes = o.max_bytes,
 				   .pids = o.pids.item,
@@ -492,7 +521,11 @@ static int run(int argc, char **argv)
 		session_names(&s, &r.names);
 		r.trace = s.trace;
 		r.duration_ns = o.duration_ns;
-		ret = record(&s, &r, path, format, monitor, command);
+		x.patterns = (const char *const *)s.map_files;
+		x.n_patterns = o.map_files.n;
+		x.r = &r;
+		ret = record(&s, &r, path, format, monitor, &x, command);
+		extents_free(&x);
 	}
 	session_close(&s);
 	monitor_free(monitor);
@@ -521,6 +554,26 @@ const struct cmd cmd_record = {
 		"Behind -- a program is started, it and its children are recorded, and its exit status is passed on.\n\n"
 		"Ends on Ctrl-C, SIGTERM, after --duration, or with the program; then nothing that was recorded is lost. "
 		"Every loss is counted and shown. Needs root; 'kvio doctor' tells what is missing.",
+	.notes =
+		"OVERHEAD\n\n"
+		"Time in the kernel for one event (bpf_stats) and events that reached the file in a second, measured on "
+		"2 cores of a busy virtual machine, Linux 6.18, the best of 3 runs; none was lost.  'make bench' repeats it.\n\n"
+		"  witness   filter                     ns an event   events/s in the file\n"
+		"  syscall   none                               462                446,000\n"
+		"  syscall   --path, one in two passes          574                173,000\n"
+		"  syscall   --op, one in two passes            377                223,000\n"
+		"  syscall   --min-size, none passes            313                      -\n"
+		"  syscall   --comm, none passes                288                      -\n"
+		"  iouring   none                              1444                 18,300\n"
+		"  iouring   --path, all pass                  1249                 19,900\n"
+		"  iouring   --op, none passes                  477                      -\n\n"
+		"The events in a second are those that dd (512-byte reads and writes) and fio (4 KiB reads of the page "
+		"cache) made while they were traced, with bpf_stats on: the recorder can take more.\n\n"
+		"nvme, on an emulated CPU (QEMU without KVM, Linux 6.1), where a system call that is recorded costs 10,400 "
+		"ns: 37,700 ns a command of the block layer, 15,400 of them to note who made it, which uring-cmd need not; "
+		"22,200 ns with --min-size that none passes.\n\n"
+		"Filters are decided in the kernel, but the hooks run for every program on the machine. --map-files asks the "
+		"file system when a file is first seen, and writes all mapped files out at the end.",
 	.examples = "kvio record uring-cmd -o run.kvt -- fio job.fio\n"
 		    "    record fio, and nothing else, to run.kvt\n"
 		    "kvio record uring-cmd --device ng0n1 -d 10s -o run.jsonl.zst\n"

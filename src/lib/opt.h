@@ -54,9 +54,15 @@ struct opt_list {
 /* A command as the table in kvio.c, --help, the man page and completion see it. */
 struct cmd {
 	const char *name;
-	const char *summary;	  /* one line, no full stop */
-	const char *usage;	  /* what follows "kvio NAME", one form a line */
-	const char *description;  /* paragraphs for --help and the man page, or NULL */
+	const char *summary;	 /* one line, no full stop */
+	const char *usage;	 /* what follows "kvio NAME", one form a line */
+	const char *description; /* paragraphs for --help and the man page, or NULL */
+	/*
+	 * More sections of the man page, or NULL: a title, its paragraphs behind an
+	 * empty line each, two empty lines before the next title.  A paragraph that
+	 * begins with a blank is printed as it stands.
+	 */
+	const char *notes;
 	const char *examples;	  /* lines "COMMAND\n    what it does" */
 	const char *const *words; /* operands that completion offers, NULL-ended, or NULL */
 	const struct opt *opts;

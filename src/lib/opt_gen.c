@@ -2,6 +2,7 @@
 /* The man page and shell completion, made from the option tables. */
 #include <ctype.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/opt_common.h"
@@ -68,6 +69,48 @@ static void man_examples(FILE *f, const char *text)
 	}
 }
 
+/* Paragraphs with empty lines between; one that begins with a blank is printed as it stands. */
+static void man_paragraphs(FILE *f, const char *text)
+{
+	while (*text) {
+		const char *end = strstr(text, "\n\n");
+		size_t n = end ? (size_t)(end - text) : strlen(text);
+		char *one = strndup(text, n);
+
+		if (!one)
+			return;
+		fputs(*one == ' ' ? ".PP\n.nf\n" : "", f);
+		roff(f, one);
+		fputs(*one == ' ' ? "\n.fi\n" : "\n", f);
+		free(one);
+		text += n;
+		if (!end)
+			break;
+		text += 2;
+		fputs(*text == ' ' ? "" : ".PP\n", f);
+	}
+}
+
+/* Sections, with two empty lines between: a title, then its paragraphs. */
+static void man_notes(FILE *f, const char *text)
+{
+	while (*text) {
+		int n = (int)strcspn(text, "\n");
+		const char *next = strstr(text, "\n\n\n");
+		char *body;
+
+		fprintf(f, ".SH %.*s\n", n, text);
+		text += n + 1;
+		body = next ? strndup(text, (size_t)(next - text)) : strdup(text);
+		if (body)
+			man_paragraphs(f, body);
+		free(body);
+		if (!next)
+			break;
+		text = next + 3;
+	}
+}
+
 void opt_print_man(FILE *f, const struct cmd *cmd, const char *version)
 {
 	const char *at = cmd->usage;
@@ -94,23 +137,15 @@ void opt_print_man(FILE *f, const struct cmd *cmd, const char *version)
 	fprintf(f, ".fi\n");
 	if (cmd->description) {
 		fprintf(f, ".SH DESCRIPTION\n");
-		for (at = cmd->description; *at; at++) {
-			if (at[0] == '\n' && at[1] == '\n') {
-				fprintf(f, "\n.PP\n");
-				at++;
-			} else {
-				char c[2] = { *at, 0 };
-
-				roff(f, c);
-			}
-		}
-		fputc('\n', f);
+		man_paragraphs(f, cmd->description);
 	}
 	fprintf(f, ".SH OPTIONS\n");
 	man_options(f, cmd->opts);
 	man_options(f, opt_common);
 	fprintf(f, ".SH EXIT STATUS\n0 done; 1 failed, or the result is a mismatch; 2 wrong command line; "
 		   "3 done, but the data is incomplete.\n");
+	if (cmd->notes)
+		man_notes(f, cmd->notes);
 	fprintf(f, ".SH EXAMPLES\n");
 	man_examples(f, cmd->examples);
 	fprintf(f, ".SH SEE ALSO\n.BR kvio (1)\n");

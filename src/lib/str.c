@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -287,4 +288,16 @@ void strpool_free(struct strpool *p)
 	free(p->entry);
 	free(p->slot);
 	*p = (struct strpool){};
+}
+
+bool str_path_matches(const char *pattern, const char *path)
+{
+	size_t n = strlen(pattern);
+
+	if (strpbrk(pattern, "*?["))
+		return !fnmatch(pattern, path, 0);
+	if (strncmp(pattern, path, n))
+		return false;
+	/* What was deleted meanwhile keeps its path, with a word behind. */
+	return !path[n] || path[n] == '/' || (n && pattern[n - 1] == '/') || !strcmp(path + n, " (deleted)");
 }

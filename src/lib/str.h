@@ -53,4 +53,10 @@ const char *strpool_get(const struct strpool *p, u32 id);
 size_t strpool_len(const struct strpool *p, u32 id);
 void strpool_free(struct strpool *p);
 
+/*
+ * True when a pattern names the path: a glob, whose * goes over slashes, or
+ * the path of a file, or of a directory and all below it.
+ */
+bool str_path_matches(const char *pattern, const char *path);
+
 #endif

@@ -96,6 +96,7 @@ int model_finish(struct model *m)
 		ret = pair_completions(m);
 	if (!ret)
 		ret = find_losses(m);
+	sort_extents(m);
 	loading_free(m);
 	if (!ret)
 		ret = mark_reissued(m);

@@ -262,6 +262,15 @@ static int put_cache(struct input *in, const struct ev_cache *e)
 	return ret ? ret : add_cache(in->m, e, path);
 }
 
+static int put_extent(struct input *in, const struct ev_extent *e)
+{
+	u32 path;
+	int ret = path_of(in, true, e->dev, e->ino, e->ts_ns, &path);
+
+	in->n.other++;
+	return ret ? ret : add_extent(in->m, e, path);
+}
+
 union record {
 	struct ev_cq_overflow overflow;
 	struct ev_task task;
@@ -274,6 +283,8 @@ union record {
 	struct ev_fault fault;
 	struct ev_cache cache;
 	struct ev_block block;
+	struct ev_extent extent;
+	struct ev_range range;
 };
 
 static int put_record(struct input *in, u8 kind, const union record *r)
@@ -302,6 +313,11 @@ static int put_record(struct input *in, u8 kind, const union record *r)
 	case EV_BLOCK:
 		in->n.other++;
 		return add_block(in->m, &r->block);
+	case EV_RANGE:
+		in->n.other++;
+		return add_range(in->m, &r->range);
+	case EV_EXTENT:
+		return put_extent(in, &r->extent);
 	case EV_PATH:
 		in->n.other++;
 		return names_learn(&in->m->loading->files, &r->path);

@@ -35,6 +35,25 @@ static int names_of(struct input *in, const struct members *m, u32 tid, u64 ts_n
 			     task);
 }
 
+static int put_range(struct input *in, const struct members *m)
+{
+	union event e;
+
+	in->n.other++;
+	return fold_range(m, &e) ? add_range(in->m, &e.range) : 0;
+}
+
+static int put_extent(struct input *in, const struct members *m)
+{
+	char text[4096];
+	union event e;
+	u32 path;
+	int ret = intern_word(in->m, text_of(m, "path", text, sizeof(text)), &path);
+
+	in->n.other++;
+	return ret || !fold_extent(m, &e) ? ret : add_extent(in->m, &e.extent, path);
+}
+
 /* What the lines of its events do not have. */
 static int put_task(struct input *in, const struct members *m)
 {
@@ -148,6 +167,10 @@ int load_other_line(struct input *in, const char *line, size_t n)
 			return put_sums(in, &m, EV_CACHE);
 		if (is_type(&m, "block"))
 			return put_sums(in, &m, EV_BLOCK);
+		if (is_type(&m, "dsm_range"))
+			return put_range(in, &m);
+		if (is_type(&m, "extent"))
+			return put_extent(in, &m);
 		if (is_type(&m, "task"))
 			return put_task(in, &m);
 		if (is_type(&m, "path") || is_type(&m, "disk")) {

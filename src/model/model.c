@@ -69,6 +69,9 @@ void model_free(struct model *m)
 	free(m->fault.row);
 	free(m->cache.row);
 	free(m->block.row);
+	free(m->extent.row);
+	free(m->mapped.row);
+	free(m->range.row);
 	cause_free(&m->cause);
 	free(m->loss);
 	free(m->anchor);

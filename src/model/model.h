@@ -180,11 +180,29 @@ struct block_table {
 
 /* What caused each command; see model/cause.h. */
 struct cause_table {
-	bool on;    /* sought: there are commands, and calls or requests */
-	u8 *how;    /* of each command: enum cause_how */
-	u32 *call;  /* rows of call_table and uring_table, or NONE: not joined, or cut */
+	bool on;   /* sought: there are commands, and calls or requests */
+	u8 *how;   /* of each command: enum cause_how */
+	u32 *call; /* rows of call_table and uring_table, or NONE: not joined, or cut */
 	u32 *uring;
 	u32 *enter; /* of each request: the io_uring_enter that submitted it, or NONE */
+};
+
+/* Where files are on disks, sorted by (disk, physical); and the heads of the maps of files. */
+struct extent_row {
+	struct ev_extent ev;
+	u32 path;  /* 0 = not known */
+	u64 reach; /* where those that begin on this disk up to here end at most */
+};
+
+struct extent_table {
+	u32 n, cap;
+	struct extent_row *row;
+};
+
+/* Ranges of DSM commands, sorted by (ts_ns, dev, cid, index). */
+struct range_table {
+	u32 n, cap;
+	struct ev_range *row;
 };
 
 struct device {
@@ -313,6 +331,8 @@ struct model {
 	struct block_table block;
 	u64 page_bytes;	  /* of the machine that recorded, 0 = not known */
 	u64 useful_bytes; /* that its program had use for, 0 = not known */
+	struct extent_table extent, mapped; /* see model/extents.h */
+	struct range_table range;
 	struct cause_table cause;
 	u32 n_order;
 	u32 *cmd_order; /* the commands of one operation are consecutive here, in time order; see part_table */

@@ -192,6 +192,10 @@ int add_cache(struct model *m, const struct ev_cache *e, u32 path);
 int add_block(struct model *m, const struct ev_block *e);
 int sort_faults(struct model *m);
 void cut_faults(struct model *m, bool (*stays)(const void *arg, const struct fault_row *r), const void *arg);
+/* extents.c.  0 or -ENOMEM. */
+int add_extent(struct model *m, const struct ev_extent *e, u32 path);
+void sort_extents(struct model *m);
+int add_range(struct model *m, const struct ev_range *e);
 
 /* order.c, pair.c, reissue.c: steps of model_finish().  0 or -ENOMEM. */
 int sort_commands(struct model *m);

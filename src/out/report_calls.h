@@ -8,5 +8,8 @@
 /* Nothing where none were recorded. */
 void text_calls(struct buf *out, const struct model *m);
 void jw_calls(struct json *j, const struct model *m);
+/* report_files.c: which files the commands were about; nothing where none were mapped. */
+void text_device_files(struct buf *out, const struct model *m);
+void jw_device_files(struct json *j, const struct model *m);
 
 #endif

@@ -382,6 +382,7 @@ void report_json(struct buf *out, const struct report_arm *arms, u32 n)
 			jw_ab(&j, &arms[0], a);
 		jw_calls(&j, a->m);
 		jw_faults(&j, a->m);
+		jw_device_files(&j, a->m);
 		jw_close(&j, '}');
 	}
 	jw_close(&j, '}');

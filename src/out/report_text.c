@@ -320,6 +320,7 @@ void report_text(struct buf *out, const struct report_arm *arms, u32 n)
 		text_requests(out, a->m, a->x);
 		text_calls(out, a->m);
 		text_faults(out, a->m);
+		text_device_files(out, a->m);
 	}
 	for (i = 1; i < n; i++)
 		text_ab(out, &arms[0], &arms[i]);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The table of commands. */
 #include "model/cause.h"
+#include <stdio.h>
+
+#include "model/extents.h"
 #include "model/measure.h"
 #include "out/sql_rows.h"
 
@@ -148,6 +151,28 @@ static void put_cause(const struct sql *s, sqlite3_context *ctx, u32 arm, u32 i,
 		sql_put_word(ctx, cause_name(t->how[i]));
 }
 
+static void put_file(const struct model *m, sqlite3_context *ctx, u32 i, int column)
+{
+	struct cmd_file f;
+	enum file_place place = cmd_file(m, i, &f);
+	char numbers[48];
+
+	if (column == SQL_CMD_file_map) {
+		if (place != PLACE_NO_MAP)
+			sql_put_word(ctx, file_place_name(place));
+	} else if (place < PLACE_BEGIN) {
+		return;
+	} else if (column == SQL_CMD_file_offset) {
+		if (f.has_offset)
+			sql_put_u64(ctx, f.offset);
+	} else if (f.path) {
+		sql_put_text(ctx, &m->strings, f.path);
+	} else {
+		snprintf(numbers, sizeof(numbers), "device %u:%u inode %llu", f.dev >> 20, f.dev & 0xfffff, ULL(f.ino));
+		sqlite3_result_text(ctx, numbers, -1, SQLITE_TRANSIENT);
+	}
+}
+
 void sql_cmd_column(struct sql *s, sqlite3_context *ctx, u32 row, int column)
 {
 	u32 i = row, arm = sql_find_arm(s, sql_cmds_of, &i);
@@ -166,6 +191,11 @@ void sql_cmd_column(struct sql *s, sqlite3_context *ctx, u32 row, int column)
 	case SQL_CMD_lat_ns:
 	case SQL_CMD_end_ns:
 		put_time(m, ctx, i, column);
+		break;
+	case SQL_CMD_file:
+	case SQL_CMD_file_offset:
+	case SQL_CMD_file_map:
+		put_file(m, ctx, i, column);
 		break;
 	case SQL_CMD_op:
 		sql_put_text(ctx, &m->strings, t->name[i]);

@@ -44,7 +44,8 @@ void sql_put_row(const struct sql *s, sqlite3_context *ctx, u32 arm, u32 (*rows)
 	X(attempts, " INTEGER") X(wait_ns, " INTEGER") X(role, " TEXT") X(header, " INTEGER") X(split, " INTEGER") \
 	X(passthrough, " INTEGER") X(multipath, " INTEGER") X(admin, " INTEGER") X(vec, " INTEGER") \
 	X(hwq, " INTEGER") X(cid, " INTEGER") X(key, " TEXT") X(flags, " INTEGER") X(op_id, " INTEGER") \
-	X(cause, " TEXT") X(call_id, " INTEGER") X(uring_id, " INTEGER")
+	X(cause, " TEXT") X(call_id, " INTEGER") X(uring_id, " INTEGER") \
+	X(file, " TEXT") X(file_offset, "") X(file_map, " TEXT")
 #define SQL_CMD_ID(name, type)   SQL_CMD_##name,
 #define SQL_CMD_DECL(name, type) ", " #name type
 enum { SQL_CMD_id, SQL_CMD_COLUMNS(SQL_CMD_ID) SQL_N_CMD };
@@ -130,6 +131,35 @@ enum { SQL_TASK_id, SQL_TASK_COLUMNS(SQL_TASK_ID) };
 #define SQL_TASK_TEXT "id INTEGER" SQL_TASK_COLUMNS(SQL_TASK_DECL)
 u32 sql_task_rows(struct sql *s);
 void sql_task_column(struct sql *s, sqlite3_context *ctx, u32 row, int column);
+
+#define SQL_EXTENT_COLUMNS(X) \
+	X(arm, " TEXT") X(path, " TEXT") X(taken, " TEXT") X(file_offset, "") X(bytes, "") X(disk, " TEXT") \
+	X(physical, "") X(slba, "") X(flags, " TEXT") X(moved, " INTEGER") X(ts_ns, " INTEGER") X(dev, " INTEGER") X(ino, "")
+#define SQL_EXTENT_ID(name, type)   SQL_EXTENT_##name,
+#define SQL_EXTENT_DECL(name, type) ", " #name type
+enum { SQL_EXTENT_id, SQL_EXTENT_COLUMNS(SQL_EXTENT_ID) };
+#define SQL_EXTENT_TEXT "id INTEGER" SQL_EXTENT_COLUMNS(SQL_EXTENT_DECL)
+u32 sql_extent_rows(struct sql *s);
+void sql_extent_column(struct sql *s, sqlite3_context *ctx, u32 row, int column);
+#define SQL_MAPPED_COLUMNS(X) \
+	X(arm, " TEXT") X(path, " TEXT") X(taken, " TEXT") X(size, "") X(extents, " INTEGER") X(error, " TEXT") \
+	X(moved, " INTEGER") X(ts_ns, " INTEGER") X(dev, " INTEGER") X(ino, "")
+#define SQL_MAPPED_ID(name, type)   SQL_MAPPED_##name,
+#define SQL_MAPPED_DECL(name, type) ", " #name type
+enum { SQL_MAPPED_id, SQL_MAPPED_COLUMNS(SQL_MAPPED_ID) };
+#define SQL_MAPPED_TEXT "id INTEGER" SQL_MAPPED_COLUMNS(SQL_MAPPED_DECL)
+u32 sql_mapped_rows(struct sql *s);
+void sql_mapped_column(struct sql *s, sqlite3_context *ctx, u32 row, int column);
+
+#define SQL_RANGE_COLUMNS(X) \
+	X(arm, " TEXT") X(cmd_id, " INTEGER") X(ts_ns, " INTEGER") X(device, " TEXT") X(ranges, " INTEGER") \
+	X(number, " INTEGER") X(slba, "") X(nlb, " INTEGER") X(bytes, "") X(attributes, " INTEGER")
+#define SQL_RANGE_ID(name, type)   SQL_RANGE_##name,
+#define SQL_RANGE_DECL(name, type) ", " #name type
+enum { SQL_RANGE_id, SQL_RANGE_COLUMNS(SQL_RANGE_ID) };
+#define SQL_RANGE_TEXT "id INTEGER" SQL_RANGE_COLUMNS(SQL_RANGE_DECL)
+u32 sql_range_rows(struct sql *s);
+void sql_range_column(struct sql *s, sqlite3_context *ctx, u32 row, int column);
 
 /* sql_about.c: one row an arm; one row a fact. */
 #define SQL_LOSS_COLUMNS(X) \

@@ -93,6 +93,8 @@ static json_t *filters_json(const struct session_options *o)
 		json_object_set_new(filters, "ops", list_json(o->ops, o->n_ops));
 	if (o->n_paths)
 		json_object_set_new(filters, "paths", list_json(o->paths, o->n_paths));
+	if (o->n_map_files)
+		json_object_set_new(filters, "map_files", list_json(o->map_files, o->n_map_files));
 	if (o->min_bytes)
 		json_set_u64(filters, "min_bytes", o->min_bytes);
 	if (o->max_bytes)

@@ -95,19 +95,19 @@ static int resolve_ops(const struct session *s, struct trace_options *t, char *w
 }
 
 /* Patterns are of whole paths: what begins elsewhere begins here. */
-static int resolve_paths(const struct session *s, char ***paths, char *why, size_t n_why)
+static int resolve_paths(const char *const *words, size_t n, char ***paths, char *why, size_t n_why)
 {
 	char real[PATH_MAX];
 	size_t i;
 
-	*paths = calloc(s->o.n_paths + 1, sizeof(**paths));
+	*paths = calloc(n + 1, sizeof(**paths));
 	if (!*paths)
 		return -ENOMEM;
-	for (i = 0; i < s->o.n_paths; i++) {
-		const char *word = s->o.paths[i];
+	for (i = 0; i < n; i++) {
+		const char *word = words[i];
 
 		if (!*word) {
-			snprintf(why, n_why, "--path is empty");
+			snprintf(why, n_why, "an empty path names no file");
 			return -EINVAL;
 		}
 		/* Links are followed, as the kernel does; a glob stays as it is. */
@@ -223,7 +223,9 @@ int session_open(struct session *s, const struct session_options *o, trace_fn fn
 	if (!ret)
 		ret = resolve_ops(s, &t, why, n_why);
 	if (!ret)
-		ret = resolve_paths(s, &s->paths, why, n_why);
+		ret = resolve_paths(o->paths, o->n_paths, &s->paths, why, n_why);
+	if (!ret)
+		ret = resolve_paths(o->map_files, o->n_map_files, &s->map_files, why, n_why);
 	if (!ret && o->cgroup)
 		ret = resolve_cgroup(o->cgroup, &t.cgroup, &t.cgroup_level, why, n_why);
 	if (!ret) {
@@ -245,7 +247,8 @@ void session_close(struct session *s)
 	trace_close(s->trace);
 	nvme_list_free(s->ns, s->n_ns);
 	free_paths(s->paths);
-	s->paths = NULL;
+	free_paths(s->map_files);
+	s->paths = s->map_files = NULL;
 	s->trace = NULL;
 	s->ns = NULL;
 	s->n_ns = 0;

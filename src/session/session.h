@@ -28,6 +28,8 @@ struct session_options {
 	size_t n_ops;
 	const char *const *paths; /* files of calls and requests: globs, files, directories; none = all */
 	size_t n_paths;
+	const char *const *map_files; /* files whose blocks are looked for, in the same way; none = none */
+	size_t n_map_files;
 	u64 min_bytes, max_bytes; /* of a command, 0 = no limit */
 	bool kv, no_entry, no_cq_overflow;
 	bool follow;		  /* a program will be started and followed with its children */
@@ -42,7 +44,7 @@ struct session {
 	struct session_options o;
 	struct nvme_ns *ns;
 	size_t n_ns;
-	char **paths; /* the patterns as they are matched */
+	char **paths, **map_files; /* the patterns as they are matched */
 	struct trace *trace;
 	/* Disks whose block size is not what the user believes: told once each. */
 	void (*lba_conflict)(const char *disk, u32 lba_bytes);

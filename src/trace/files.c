@@ -5,7 +5,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <limits.h>
 #include <linux/magic.h>
 #include <stdio.h>
@@ -18,6 +17,7 @@
 
 #include "capture/names.h"
 #include "lib/hash.h"
+#include "lib/str.h"
 #include "trace/file_shared.h"
 #include "trace/syscall_shared.h"
 
@@ -187,23 +187,6 @@ static int word_of(struct files *f, u32 dev, u64 ino, u32 **word)
 	return *word ? 0 : -ENOMEM;
 }
 
-static bool is_glob(const char *pattern)
-{
-	return strpbrk(pattern, "*?[") != NULL;
-}
-
-static bool matches(const char *pattern, const char *path)
-{
-	size_t n = strlen(pattern);
-
-	if (is_glob(pattern))
-		return !fnmatch(pattern, path, 0);
-	if (strncmp(pattern, path, n))
-		return false;
-	/* What was deleted meanwhile keeps its path, with a word behind. */
-	return !path[n] || path[n] == '/' || (n && pattern[n - 1] == '/') || !strcmp(path + n, " (deleted)");
-}
-
 static bool path_wanted(const struct files *f, const char *bytes, size_t n)
 {
 	char path[2 * PATH_MAX + 1];
@@ -212,7 +195,7 @@ static bool path_wanted(const struct files *f, const char *bytes, size_t n)
 	memcpy(path, bytes, n);
 	path[n] = '\0';
 	for (i = 0; i < f->n_paths; i++)
-		if (matches(f->paths[i], path))
+		if (str_path_matches(f->paths[i], path))
 			return true;
 	return !f->n_paths;
 }

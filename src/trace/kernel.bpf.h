@@ -209,7 +209,14 @@ struct block_device {
 	struct gendisk *bd_disk;
 };
 
+struct bvec_iter {
+	u64 bi_sector;
+	u32 bi_size;
+};
+
 struct bio {
+	struct bio *bi_next;
+	struct bvec_iter bi_iter;
 	struct block_device *bi_bdev;
 	u32 bi_opf;
 };
@@ -375,6 +382,7 @@ struct nvme_uring_cmd {
 	u32 nsid;
 	u32 cdw2;
 	u32 cdw3;
+	u64 addr;
 	u32 data_len;
 	u32 cdw10;
 	u32 cdw11;

@@ -45,6 +45,7 @@ struct {
 struct disk {
 	u8 wanted;
 	u8 kv;
+	u8 lba_shift; /* 0 = not known */
 };
 
 struct {
@@ -135,6 +136,8 @@ static __noinline int meet_disk(struct gendisk *gd, struct nvme_ns *ns, struct n
 		format_of(&e, ns, head);
 	}
 	__builtin_memcpy(key.name, e.name, sizeof(key.name));
+	while (e.lba_bytes >> d.lba_shift > 1 && d.lba_shift < 31)
+		d.lba_shift++;
 	d.kv = nvme.kv || e.csi == NVME_CSI_KV;
 	d.wanted = !nvme.filter_disk || bpf_map_lookup_elem(&disk_filter, &key);
 	if (!d.wanted || put(&e, sizeof(e)))
@@ -206,6 +209,78 @@ static __always_inline void take_entry(struct ev_nvme *c, u64 ioucmd)
 	c->attempts = e->attempts < 255 ? e->attempts : 255;
 	c->wait_ns = c->ts_ns - e->first_ns < 0xffffffff ? c->ts_ns - e->first_ns : 0xffffffff;
 	bpf_map_delete_elem(&entries, &ioucmd);
+}
+
+/* ---- the ranges of a DSM command ---- */
+
+#define OP_DSM	       9
+#define REQ_OP_DISCARD 3 /* low byte of cmd_flags: of the block layer, not of an ioctl */
+
+/* As the command carries them, in user memory. */
+struct dsm_range {
+	u32 attributes;
+	u32 nlb;
+	u64 slba;
+};
+
+struct ranges {
+	struct ev_range e;
+	u64 bio;  /* of a block request: a bio is a range ... */
+	u64 user; /* ... or where they are in the program that sends the command itself */
+	u32 lba_shift;
+};
+
+static long tell_range(u32 i, void *ctx)
+{
+	struct ranges *r = ctx;
+	struct dsm_range one;
+	void *bio = (void *)r->bio;
+
+	if (i > r->e.n)
+		return 1;
+	r->e.index = (u16)i;
+	if (bio) {
+		r->e.slba = peek(struct bio, bio, bi_iter.bi_sector) >> (r->lba_shift - 9);
+		r->e.nlb = peek(struct bio, bio, bi_iter.bi_size) >> r->lba_shift;
+		r->bio = (u64)peek(struct bio, bio, bi_next);
+	} else if (r->user && !bpf_probe_read_user(&one, sizeof(one), (void *)(r->user + i * sizeof(one)))) {
+		r->e.slba = one.slba;
+		r->e.nlb = one.nlb;
+		r->e.attributes = one.attributes;
+	} else {
+		return 1;
+	}
+	put(&r->e, sizeof(r->e));
+	return 0;
+}
+
+/* Before the command itself, which has their number. */
+static __noinline int tell_ranges(const struct ev_nvme *c, struct request *req)
+{
+	struct ranges r = { .e = { .kind = EV_RANGE } };
+	const void *command;
+	struct disk *d;
+	void *io;
+
+	if (!c)
+		return 0;
+	d = bpf_map_lookup_elem(&disks, &c->dev);
+	r.lba_shift = d && d->lba_shift >= 9 ? d->lba_shift : 9;
+	r.e.n = (u8)c->slba;
+	r.e.dev = c->dev;
+	r.e.ts_ns = c->ts_ns;
+	r.e.cid = c->cid;
+	r.e.tid = c->tid;
+	if ((peek(struct request, req, cmd_flags) & 0xff) == REQ_OP_DISCARD) {
+		r.bio = (u64)peek(struct request, req, bio);
+	} else if (c->flags & NVME_PASSTHROUGH && bpf_core_type_exists(struct nvme_uring_cmd) &&
+		   (u32)bpf_get_current_pid_tgid() == c->tid) {
+		io = peek(struct request, req, end_io_data);
+		command = passthrough_command(io);
+		r.user = command ? peek_nvme(struct nvme_uring_cmd, command, addr) : 0;
+	}
+	bpf_loop(RANGES_MAX, tell_range, &r, 0);
+	return 0;
 }
 
 /*
@@ -286,6 +361,8 @@ int BPF_PROG(setup_cmd, struct request *req, struct nvme_command *cmd)
 
 	if (!bpf_map_update_elem(&inflight, &key, &r, BPF_NOEXIST)) {
 		count(N_SEEN);
+		if (r.cmd.opcode == OP_DSM && !(disk & 2) && gd)
+			tell_ranges(&r.cmd, req);
 		return 0;
 	}
 	was = bpf_map_lookup_elem(&inflight, &key);

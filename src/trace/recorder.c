@@ -172,6 +172,24 @@ struct ev_loss recorder_loss(const struct recorder_totals *t)
 	return sum;
 }
 
+static void tell_named(struct recorder *r, const struct ev_path *e)
+{
+	const struct known_file *f = e->flags & PATH_LAST ? names_file_at(&r->names, e->dev, e->ino, e->ts_ns) : NULL;
+	int ret = f ? r->named(r->named_arg, f) : 0;
+
+	r->error = r->error ? r->error : ret;
+}
+
+static int put_piece(void *arg, const struct ev_path *piece)
+{
+	return recorder_event(arg, piece, sizeof(*piece));
+}
+
+int recorder_path(struct recorder *r, const struct ev_path *head, const char *path)
+{
+	return path_pieces(head, path, strlen(path), put_piece, r);
+}
+
 int recorder_event(void *arg, const void *record, size_t size)
 {
 	struct recorder *r = arg;
@@ -209,6 +227,8 @@ int recorder_event(void *arg, const void *record, size_t size)
 	}
 	if (!r->error)
 		r->error = cap_write(r->writer, record, size, &r->names);
+	if (!r->error && r->named && kind == EV_PATH)
+		tell_named(r, record);
 	/* Snapshots repeat what the watcher asks for on its own. */
 	if (!r->error && r->watch && !(kind <= EV_NVME_KV && ((const struct ev_nvme *)record)->flags & NVME_IN_FLIGHT))
 		r->error = r->watch(r->watch_arg, record);

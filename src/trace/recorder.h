@@ -49,6 +49,9 @@ struct recorder {
 	int (*watch)(void *arg, const void *record);
 	void (*tick)(void *arg);
 	void *watch_arg;
+	/* Gets each file that has a name from now on.  NULL = nobody. */
+	int (*named)(void *arg, const struct known_file *f);
+	void *named_arg;
 	bool ending; /* snapshots are of what never completed, sums are the last */
 	int error;
 };
@@ -60,6 +63,9 @@ struct ev_loss recorder_loss(const struct recorder_totals *t);
 
 /* The sink of the tracers: arg is the recorder. */
 int recorder_event(void *arg, const void *record, size_t size);
+
+/* Names a file in the capture, as the tracers do.  0 or the recorder's error. */
+int recorder_path(struct recorder *r, const struct ev_path *head, const char *path);
 
 /*
  * Installs the handlers of SIGINT, SIGTERM, SIGHUP and SIGCHLD.  The first of

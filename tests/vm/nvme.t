@@ -27,7 +27,7 @@ quiet() { # NAME: everything adds up, and nothing is lost
 run() { # KERNEL
 	k=$1
 	dir=$top/$k
-	vm/run --kernel "$1" --nvme 1G --nvme 64M,lba=512 --timeout 300 --in tests/vm/guest/nvme.sh --in "${B:-build}/tests/calls" \
+	vm/run --kernel "$1" --nvme 1G --nvme 64M,lba=512 --modules xfs --timeout 300 --in tests/vm/guest/nvme.sh --in "${B:-build}/tests/calls" \
 		--out "$dir" -- sh /in/nvme.sh >"$dir.log" 2>&1
 	rc=$?
 	if [ $rc = 77 ]; then
@@ -49,6 +49,16 @@ run() { # KERNEL
 		"$(fio_of fsync write.total_ios) $(fio_of fsync sync.total_ios),0" "$k fsync: a flush each, of no bytes"
 	is "$(sql trim "select count(*), sum(bytes), max(slba is null) from cmd where op = 'dsm'")" \
 		"$(fio_of trim trim.total_ios),$(fio_of trim trim.io_bytes),1" "$k trim: bytes discarded, no LBA made up"
+	is "$(sql trim "select count(*), count(distinct cmd_id), sum(bytes), min(slba), max(slba), sum(nlb != 16), max(ranges) from dsm_range")" \
+		"29,29,$(fio_of trim trim.io_bytes),0,$((28 * 16)),0,1" "$k trim: the range of each"
+	is "$(sql ranges "select max(ranges) > 1, sum(cmd_id is null), count(distinct cmd_id) = (select count(*) from cmd where op = 'dsm'), sum(nlb = 0)
+		from dsm_range")" '1,0,1,0' "$k discard: several ranges in one command"
+	is "$(sql ranges "select count(*) from cmd c where op = 'dsm' and (bytes != (select sum(bytes) from dsm_range where cmd_id = c.id)
+		or (select count(*) from dsm_range where cmd_id = c.id) != (select max(ranges) from dsm_range where cmd_id = c.id))")" 0 \
+		"$k discard: all of them, and their bytes are the command's"
+	is "$("$KVIO" cat -q "$dir/ranges.kvt" -o "$dir/ranges.jsonl" && "$KVIO" cat -q "$dir/ranges.jsonl" -o "$dir/ranges2.kvt" &&
+		sql ranges2 "select cmd_id, ts_ns, slba, nlb, number from dsm_range" | md5sum)" \
+		"$(sql ranges "select cmd_id, ts_ns, slba, nlb, number from dsm_range" | md5sum)" "$k discard: the same from JSONL and back"
 	is "$(sql psync "select distinct passthrough, trace_id is null, comm, device from cmd")" '0,1,fio,nvme0n1' \
 		"$k psync: no passthrough, who and where"
 	is "$(sql passthrough "select distinct passthrough, user_data > 0 from cmd where op = 'read'")" '1,1' \
@@ -107,6 +117,26 @@ run() { # KERNEL
 	for name in both uring cmds cached; do
 		"$KVIO" perfetto -q "$dir/$name.kvt" -o "$dir/$name.pftrace"
 		is "$(tests/pftcheck "$dir/$name.pftrace" 2>&1 | grep -v ': calls\|: commands')" '' "$k $name: its timeline is sound"
+	for fs in ext4 xfs; do
+		[ -s "$dir/$fs.kvt" ] || {
+			echo "# SKIP $k $fs: not in this guest: $(tail -n 1 "$dir/$fs.mkfs" 2>/dev/null)"
+			continue
+		}
+		is "$(sql $fs "select count(*), count(distinct file_offset) from cmd where op = 'read' and comm = 'fio' and file = '/mnt/$fs/file' and file_map = 'both'")" \
+			"83,$(sql $fs "select count(distinct offset) from syscall where name = 'pread64' and path = '/mnt/$fs/file'")" \
+			"$k $fs: each direct read of fio is in its file"
+		is "$(sql $fs "select count(*) from syscall s where name = 'pread64' and path = '/mnt/$fs/file' and 1 = (select count(*) from cmd c
+			where c.file = s.path and c.file_offset = s.offset and c.ts_ns between s.ts_ns and s.ts_ns + s.lat_ns)")" \
+			"$(fio_of $fs read.total_ios)" "$k $fs: and at the offset of its call"
+		is "$(sql $fs "select file, sum(bytes), count(distinct file_offset) = count(*) from cmd where op = 'write' and file in ('/mnt/$fs/new', '/mnt/$fs/moved')
+			group by 1 order by 1")" "/mnt/$fs/moved,262144,1 /mnt/$fs/new,1048576,1" "$k $fs: files that are new at the end"
+		is "$(sql $fs "select group_concat(distinct moved), count(distinct path) from mapped_file where taken = 'begin' or moved")" \
+			"0,4" "$k $fs: nothing moved"
+		is "$(sql $fs.moved "select moved, error is null, extents > 0 from mapped_file where taken = 'end' and path = '/mnt/$fs/file'")" '1,1,1' \
+			"$k $fs: a file whose blocks are others is told as moved"
+		is "$(sql $fs.moved "select count(*) > 0 from extent where taken = 'end' and moved")" 1 "$k $fs: and which extents"
+		is "$("$KVIO" report --json "$dir/$fs.kvt" | jq -r '.[].device_files | .files[] | select(.path | endswith("/file")) | "\(.reads) \(.read_bytes)"')" \
+			"$(fio_of $fs read.total_ios) $(fio_of $fs read.io_bytes)" "$k $fs: the report names the file"
 	done
 }
 

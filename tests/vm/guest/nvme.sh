@@ -91,3 +91,48 @@ sync
 exec 3<&-
 kill -INT $pid
 wait $pid
+# --- files and the commands on them: ext4 on a partition, XFS on the whole drive
+files() { # NAME DEVICE MKFS
+	mkdir -p "/mnt/$1"
+	$3 "$2" >"$1.mkfs" 2>&1 && mount "$2" "/mnt/$1" || return
+	fio --name=lay --filename="/mnt/$1/file" --size=24M --bs=1M --rw=write --ioengine=psync --end_fsync=1 >/dev/null
+	echo tiny >"/mnt/$1/tiny"
+	sync
+	kvio record nvme,syscall --json --map-files "/mnt/$1" -o "$1.kvt" -- sh -c "
+		fio --name=f --filename=/mnt/$1/file --size=24M --ioengine=psync --direct=1 --rw=randread --bs=4k --number_ios=83 \
+			--output-format=json --output=/out/$1.fio
+		dd if=/dev/zero of=/mnt/$1/new bs=64k count=16 conv=fsync
+		dd if=/mnt/$1/new of=/mnt/$1/moved bs=64k count=4 conv=fsync" >"$1.json" 2>"$1.err"
+	# The second map of a file whose blocks were given back and taken anew.
+	kvio record nvme --json --map-files "/mnt/$1/file" -o "$1.moved.kvt" -- sh -c "
+		: >/mnt/$1/file; dd if=/dev/zero of=/mnt/$1/other bs=1M count=8 conv=fsync
+		dd if=/dev/zero of=/mnt/$1/file bs=1M count=24 conv=fsync" >"$1.moved.json" 2>"$1.moved.err"
+	umount "/mnt/$1"
+}
+# Pieces with holes between them, given back at once.
+ranges() {
+	mount -o discard "$1" /mnt/ext4 || return
+	fio --name=r --filename=/mnt/ext4/pieces --size=4M --bs=4k --rw=write:4k --ioengine=psync --end_fsync=1 >/dev/null
+	sync
+	# The journal gives them back, not the program.
+	kvio record nvme --json -o ranges.kvt >ranges.json 2>ranges.err &
+	pid=$!
+	i=0
+	until grep -q 'recording until' ranges.err || [ $i -ge 100 ]; do
+		sleep 0.1
+		i=$((i + 1))
+	done
+	rm /mnt/ext4/pieces /mnt/ext4/file /mnt/ext4/other
+	sync
+	sleep 0.5
+	kill -INT $pid
+	wait $pid
+	umount /mnt/ext4
+}
+printf 'n\np\n1\n\n+500M\nw\n' | fdisk /dev/nvme0n1 >fdisk.log 2>&1
+i=0
+until [ -b /dev/nvme0n1p1 ] || [ $i -ge 20 ]; do sleep 0.1; i=$((i + 1)); done
+files ext4 /dev/nvme0n1p1 'mkfs.ext4 -q -F'
+ranges /dev/nvme0n1p1
+grep -qw xfs /proc/filesystems && files xfs /dev/nvme0n1 'mkfs.xfs -q -f'
+true
