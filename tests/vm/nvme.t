@@ -117,6 +117,8 @@ run() { # KERNEL
 	for name in both uring cmds cached; do
 		"$KVIO" perfetto -q "$dir/$name.kvt" -o "$dir/$name.pftrace"
 		is "$(tests/pftcheck "$dir/$name.pftrace" 2>&1 | grep -v ': calls\|: commands')" '' "$k $name: its timeline is sound"
+	done
+
 	for fs in ext4 xfs; do
 		[ -s "$dir/$fs.kvt" ] || {
 			echo "# SKIP $k $fs: not in this guest: $(tail -n 1 "$dir/$fs.mkfs" 2>/dev/null)"
