@@ -12,10 +12,10 @@ struct rig_words {
 	u64 capacity, slot, header, align, meta, max_xfer, depth, batch, memory, timeout_ns;
 	bool buffered, over_limit, huge, not_fixed, verify, header_last, sum, check_header;
 };
-#define RIG_WORDS_DEFAULT                                                                                       \
-	{                                                                                                       \
-		.path = "batched", .header = KV_HEADER_BYTES, .align = KV_BLOCK_ALIGN, .meta = KV_META_BYTES,    \
-		.depth = 64, .batch = 64, .memory = 256ull << 20, .timeout_ns = 120 * NSEC_PER_SEC,             \
+#define RIG_WORDS_DEFAULT                                                                                     \
+	{                                                                                                     \
+		.path = "batched", .header = KV_HEADER_BYTES, .align = KV_BLOCK_ALIGN, .meta = KV_META_BYTES, \
+		.depth = 64, .batch = 64, .memory = 256ull << 20, .timeout_ns = 120 * NSEC_PER_SEC,           \
 	}
 
 /* clang-format off */
