@@ -145,6 +145,9 @@ static void check_types(struct doctor *d)
 	say(d, p->syscalls ? OK : WARN, "syscall hooks",
 	    p->syscalls ? NULL : "use a kernel built with CONFIG_FTRACE_SYSCALLS=y",
 	    p->syscalls ? "sys_enter and sys_exit" : "this kernel has no system call tracepoints");
+	say(d, p->page_cache ? OK : WARN, "page fault hooks", p->page_cache ? NULL : "use Linux 5.17 or newer",
+	    p->page_cache ? "page cache and fault counters; 'kvio record mmap -v' names those in use"
+			  : "this kernel has no page cache tracepoints");
 	say(d, p->io_uring ? OK : WARN, "io_uring hooks",
 	    p->io_uring ? NULL : "use Linux 6.1 or newer with CONFIG_IO_URING=y",
 	    p->io_uring ? "submission and completion" : "this kernel has no io_uring tracepoints");

@@ -66,6 +66,7 @@ void preflight_run(const char *vmlinux, const char *nvme_core, bool live, struct
 	if (out->btf)
 		return;
 	out->types = btf__type_cnt(kernel);
+	out->page_cache = has_tracepoint(kernel, "btf_trace_mm_filemap_add_to_page_cache");
 	out->syscalls = has_tracepoint(kernel, "btf_trace_sys_enter") && has_tracepoint(kernel, "btf_trace_sys_exit");
 	out->io_uring = has_tracepoint(kernel, "btf_trace_io_uring_complete") &&
 			(has_tracepoint(kernel, "btf_trace_io_uring_submit_req") ||

@@ -13,6 +13,7 @@ struct preflight {
 	/* Which types have both NVMe tracepoints: "vmlinux", "nvme_core" (a module), NULL = none. */
 	const char *hooks;
 	bool module_types;	 /* the module's types could be read */
+	bool page_cache;	 /* what the page fault tracer cannot do without */
 	bool syscalls, io_uring; /* the tracepoints of those tracers are there */
 	bool plain_loads;	 /* the NVMe tracer reads without helpers: bpf_rdonly_cast, and the driver built in */
 	/* 0, -errno, or PREFLIGHT_NOT_TRIED: loading a program on a typed tracepoint; one that reads kernel memory. */
