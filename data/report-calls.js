@@ -8,7 +8,7 @@ const sideName = ['read', 'written'];
 
 /* One layer: a bar for each direction that has bytes anywhere, as long as its share of the most. */
 function layerBars(l, most, used) {
-	const words = s => s.base > 0 ? `${show.bytes(s.bytes)}, ratio ${show.ratio(s.bytes / s.base)}` : show.bytes(s.bytes);
+	const words = s => s.bytes === null ? 'n/a' : s.base > 0 ? `${show.bytes(s.bytes)}, ratio ${show.ratio(s.bytes / s.base)}` : show.bytes(s.bytes);
 	return el('div', { class: 'layer' + (l.level ? ' part' : '') },
 		el('div', { class: 'small' }, l.title),
 		l.missing ? el('div', { class: 'small soft' }, 'n/a: ' + l.missing) :
@@ -20,7 +20,7 @@ function layerBars(l, most, used) {
 }
 
 function layerTable(rows) {
-	const ratio = s => [s.base > 0 ? s.bytes / s.base : null, 'ratio'];
+	const ratio = s => [s.bytes !== null && s.base > 0 ? s.bytes / s.base : null, 'ratio'];
 	return {
 		caption: 'Bytes by layer; ratios are to the program\u2019s bytes, those of \u201cby\u201d to the bytes of what caused them',
 		cols: [['layer', 'text'], ['reads', 'n'], ['read', 'bytes'], ['ratio', 'ratio'], ['writes', 'n'], ['written', 'bytes'], ['ratio', 'ratio']],

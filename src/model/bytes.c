@@ -98,6 +98,23 @@ static void add_commands(struct byte_layers *l, const struct model *m)
 	}
 }
 
+/* The last sums of each file.  Pages that writes made are among the fills, so of writes nothing is told. */
+static void add_fills(struct byte_layers *l, const struct model *m)
+{
+	u32 i;
+
+	l->page_cache.reads_only = true;
+	for (i = 0; m->page_bytes && i < m->cache.n; i++) {
+		const struct cache_row *c = &m->cache.row[i];
+
+		if (!c->last || (c->ev.flags & CACHE_NO_FILLS))
+			continue;
+		l->page_cache.on = true;
+		l->page_cache.read_n += c->ev.fills;
+		l->page_cache.read_bytes += c->ev.fill_pages * m->page_bytes;
+	}
+}
+
 void bytes_measure(struct byte_layers *l, const struct model *m)
 {
 	u32 i;
@@ -113,5 +130,6 @@ void bytes_measure(struct byte_layers *l, const struct model *m)
 	add_layer(&l->program, &l->calls);
 	add_layer(&l->program, &l->uring);
 	add_layer(&l->program, &l->passthrough);
+	add_fills(l, m);
 	add_commands(l, m);
 }

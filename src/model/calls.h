@@ -53,7 +53,7 @@ struct uring_sums {
  * was not recorded has `on` false.
  */
 struct byte_layer {
-	bool on;
+	bool on, reads_only; /* of writes nothing is known */
 	u64 read_n, read_bytes, write_n, write_bytes;
 };
 
@@ -62,7 +62,7 @@ struct byte_layers {
 	struct byte_layer uring;       /* io_uring reads and writes of files */
 	struct byte_layer passthrough; /* io_uring commands to devices, by their data length */
 	struct byte_layer program;     /* the three together */
-	struct byte_layer page_cache;  /* pages filled and written back; never on without a witness of them */
+	struct byte_layer page_cache;  /* folios that came into it, of recorded files: the mmap tracer's fills */
 	struct byte_layer block;       /* of the device's: what came through the block layer */
 	struct byte_layer device;      /* NVMe commands that completed without error */
 	/* Of the device's, by what caused them; see model/cause.h */

@@ -171,8 +171,8 @@ static void layers(struct json *j, const struct model *m)
 		item_u64(j, r->layer->read_n);
 		item_u64(j, r->layer->read_bytes);
 		item_u64(j, r->base ? r->base->read_bytes : 0);
-		item_u64(j, r->layer->write_n);
-		item_u64(j, r->layer->write_bytes);
+		item_of(j, r->layer->write_n, !r->layer->reads_only);
+		item_of(j, r->layer->write_bytes, !r->layer->reads_only);
 		item_u64(j, r->base ? r->base->write_bytes : 0);
 		row_end(j);
 	}

@@ -16,7 +16,7 @@ u32 byte_rows(struct byte_row row[MAX_BYTE_ROWS], const struct byte_layers *l)
 		{ "syscalls", "system calls", 1, &l->calls, &l->program, NULL },
 		{ "io_uring", "io_uring", 1, &l->uring, &l->program, NULL },
 		{ "passthrough", "passthrough", 1, &l->passthrough, &l->program, NULL },
-		{ "page_cache", "page cache", 0, &l->page_cache, &l->program, "no witness saw it" },
+		{ "page_cache", "page cache fills", 0, &l->page_cache, &l->program, "kvio record mmap,..." },
 		{ "block", "block layer", 0, &l->block, &l->program, no_device },
 		{ "device", "device", 0, &l->device, &l->program, no_device },
 		{ "device_by_syscalls", "by calls", 1, &l->by_calls, &l->calls, NULL },
@@ -65,7 +65,10 @@ static void text_row(struct buf *out, const struct byte_row *r)
 	}
 	buf_printf(out, "  %*s%-*s", (int)r->level, "", 16 - (int)r->level, r->title);
 	text_side(out, l->read_n, l->read_bytes, ratio(l->read_bytes, base ? base->read_bytes : 0));
-	text_side(out, l->write_n, l->write_bytes, ratio(l->write_bytes, base ? base->write_bytes : 0));
+	if (l->reads_only)
+		buf_printf(out, "%9s", "n/a");
+	else
+		text_side(out, l->write_n, l->write_bytes, ratio(l->write_bytes, base ? base->write_bytes : 0));
 	buf_byte(out, '\n');
 }
 
@@ -119,9 +122,9 @@ static void jw_row(struct json *j, const struct byte_row *r)
 	jw_number_of(j, "reads", l->read_n, l->on);
 	jw_number_of(j, "read_bytes", l->read_bytes, l->on);
 	jw_real(j, "read_ratio", ratio(l->read_bytes, based ? r->base->read_bytes : 0));
-	jw_number_of(j, "writes", l->write_n, l->on);
-	jw_number_of(j, "write_bytes", l->write_bytes, l->on);
-	jw_real(j, "write_ratio", ratio(l->write_bytes, based ? r->base->write_bytes : 0));
+	jw_number_of(j, "writes", l->write_n, l->on && !l->reads_only);
+	jw_number_of(j, "write_bytes", l->write_bytes, l->on && !l->reads_only);
+	jw_real(j, "write_ratio", ratio(l->write_bytes, based && !l->reads_only ? r->base->write_bytes : 0));
 	jw_close(j, '}');
 }
 

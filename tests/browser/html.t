@@ -54,7 +54,7 @@ charts device depth-0 throughput-0 latency-0 lba-0
 charts semantic objects-0
 charts calls depth-0 throughput-0 latency-0 lba-0 layers-0
 like "$(sed 's/<[^>]*>/ /g' "$tmp/dom")" '82 +of 82 commands have a call' 'calls: how many commands are joined'
-like "$(cat "$tmp/dom")" 'n/a: no witness saw it' 'calls: what no witness saw is not made up'
+like "$(cat "$tmp/dom")" 'n/a: kvio record mmap' 'calls: what no witness saw is not made up'
 ok 'calls: calls, files and requests are in tables' perl -0777 -ne \
 	'exit !(m{id="calls".*<td class="text">pread64</td>.*<td class="text">/out/furing.fio</td>.*id="uring".*<td class="text">read</td>}s)' "$tmp/dom"
 charts empty
