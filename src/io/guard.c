@@ -346,7 +346,9 @@ static int size_file(struct guard *g, const struct guard_request *r, const struc
 	g->capacity = have;
 	if (r->file_bytes <= have)
 		return have ? 0 : refuse(why, -EINVAL, "%s is empty, and no size was given", r->target);
-	if (r->file_bytes > INT64_MAX || ftruncate(g->fd, (off_t)r->file_bytes))
+	if (r->file_bytes > INT64_MAX)
+		return refuse(why, -EFBIG, "%s cannot be %llu bytes large: no file can", r->target, ULL(r->file_bytes));
+	if (ftruncate(g->fd, (off_t)r->file_bytes))
 		return refuse(why, -errno, "cannot make %s %llu bytes large: %s", r->target, ULL(r->file_bytes),
 			      strerror(errno));
 	g->capacity = r->file_bytes;
