@@ -108,7 +108,7 @@ demo: deps
 	@scripts/demo $(DEMO_ARGS)
 test: deps
 	@B=$(B) MAKE='$(MAKE)' scripts/test
-check:
+check: all
 	@scripts/check
 bench: all $(bench_bin)
 	@B=$(B) scripts/bench

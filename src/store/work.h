@@ -23,7 +23,7 @@ struct work_side {
 	u64 missed;	    /* loads of what is not stored */
 	u64 known;	    /* stores of what is: no IO */
 	u64 failed;
-	u64 undone; /* stopped, or taken back because another object of the batch failed */
+	u64 undone;  /* stopped, or taken back because another object of the batch failed */
 	u64 busy_ns; /* wall time with such operations under way */
 	u64 *lat_ns; /* of those done, `objects` of them */
 	u64 cap;

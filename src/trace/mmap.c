@@ -123,7 +123,7 @@ static void take_way(struct tracer *t, u8 facility, enum way way)
 static void choose_ways(struct tracer *t)
 {
 	const struct state *s = t->state;
-	u8 i;
+	int i;
 
 	for (i = 0; i < N_FACILITIES; i++) {
 		enum way first = facilities[i].first, other = facilities[i].hook[!first] ? !first : first;
