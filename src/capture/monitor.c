@@ -142,12 +142,12 @@ static int more_calls(const void *a, const void *b)
 
 static void sort(struct monitor *m)
 {
-	u16 i;
+	u32 i;
 
 	m->n_calls = 0;
 	for (i = 0; i < N_CALLS; i++)
 		if (m->call[i].n)
-			m->by_bytes[m->n_calls++] = i;
+			m->by_bytes[m->n_calls++] = (u16)i;
 	qsort_r(m->by_bytes, m->n_calls, sizeof(*m->by_bytes), more_bytes, m);
 	if (m->n_processes)
 		qsort(m->process, m->n_processes, sizeof(*m->process), more_calls);

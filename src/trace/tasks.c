@@ -83,7 +83,6 @@ int tasks_first_pid(const struct tracer *t, u32 pid, u32 *first)
 	const struct tasks_bpf *b = t->bpf;
 	struct process_number n;
 	struct bpf_link *link;
-	ssize_t got;
 	int fd, ret = -ESRCH;
 
 	if (own_pid_namespace() == FIRST_PID_NS) {
@@ -96,7 +95,7 @@ int tasks_first_pid(const struct tracer *t, u32 pid, u32 *first)
 	if (!link)
 		return -errno;
 	fd = bpf_iter_create(bpf_link__fd(link));
-	while (fd >= 0 && ret && (got = read(fd, &n, sizeof(n))) == sizeof(n))
+	while (fd >= 0 && ret && read(fd, &n, sizeof(n)) == sizeof(n))
 		if (n.number == pid) {
 			*first = n.pid;
 			ret = 0;
