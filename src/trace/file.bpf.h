@@ -97,21 +97,30 @@ static __always_inline void file_opened(u64 key, u64 now)
 
 /* ---- what it is called ---- */
 
-/* Room for a path, one a CPU: programs of one kind do not nest. */
+struct walk {
+	u64 dentry, mount, name;
+	u32 at, n; /* bytes of text, and of the name */
+	u64 done;
+};
+
+/*
+ * Room for a path, one a CPU: programs of one kind do not nest.  The walk is
+ * there too, not on the stack: the verifier of Linux 6.1 looks at one turn of a
+ * loop only, and what it knows of the stack then is wrong in the next one.
+ */
+struct path_room {
+	struct walk w;
+	struct raw_path p;
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, u32);
-	__type(value, struct raw_path);
+	__type(value, struct path_room);
 } path_room SEC(".maps");
 
-struct walk {
-	u64 dentry, mount, name;
-	u32 at, n; /* bytes of text, and of the name */
-	bool done;
-};
-
-static __always_inline struct raw_path *path_buffer(void)
+static __always_inline struct path_room *room_of_path(void)
 {
 	u32 zero = 0;
 
@@ -121,42 +130,57 @@ static __always_inline struct raw_path *path_buffer(void)
 /* Eight bytes of a name: what is beyond its end is not used. */
 static long add_word(u32 i, void *ctx)
 {
-	struct walk *w = ctx;
-	struct raw_path *p = path_buffer();
-	u64 name = w->name + i * 8;
-	u32 at = w->at + i * 8;
+	struct path_room *r = room_of_path();
+	u64 name;
+	u32 at;
 
-	if (i * 8 >= w->n || !p || at >= PATH_TEXT)
+	if (!r || i * 8 >= r->w.n)
 		return 1;
-	*(u64 *)(p->text + at) = (u64)peek(struct list_head, (void *)name, next);
+	name = r->w.name + i * 8;
+	at = r->w.at + i * 8;
+	if (at >= PATH_TEXT)
+		return 1;
+	*(u64 *)(r->p.text + at) = (u64)peek(struct list_head, (void *)name, next);
 	return 0;
 }
 
 /* One name, or the way over a mount. */
 static long add_name(u32 i, void *ctx)
 {
-	struct walk *w = ctx;
-	struct raw_path *p = path_buffer();
-	void *d = (void *)w->dentry, *m = (void *)w->mount, *up;
-	u64 parent = (u64)peek(struct dentry, d, d_parent);
+	struct path_room *r = room_of_path();
+	void *d, *m, *up;
+	u64 parent, here;
+	u32 at, n;
 
-	if (w->dentry == (u64)peek(struct mount, m, mnt.mnt_root) || w->dentry == parent) {
+	if (!r)
+		return 1;
+	here = r->w.dentry;
+	d = (void *)here;
+	m = (void *)r->w.mount;
+	parent = (u64)peek(struct dentry, d, d_parent);
+	if (here == (u64)peek(struct mount, m, mnt.mnt_root) || here == parent) {
 		up = peek(struct mount, m, mnt_parent);
-		w->done = (u64)up == w->mount;
-		w->dentry = (u64)peek(struct mount, m, mnt_mountpoint);
-		w->mount = (u64)up;
-		return w->done;
+		if ((u64)up == (u64)m) {
+			r->w.done = 1;
+			return 1;
+		}
+		r->w.dentry = (u64)peek(struct mount, m, mnt_mountpoint);
+		r->w.mount = (u64)up;
+		return 0;
 	}
-	w->n = peek(struct dentry, d, d_name.len);
-	w->name = (u64)peek(struct dentry, d, d_name.name);
-	if (!p || w->n >= NAME_BYTES || w->at >= PATH_TEXT - NAME_BYTES)
+	n = peek(struct dentry, d, d_name.len);
+	r->w.n = n;
+	r->w.name = (u64)peek(struct dentry, d, d_name.name);
+	at = r->w.at;
+	if (n >= NAME_BYTES || at >= PATH_TEXT - NAME_BYTES)
 		return 1;
-	bpf_loop(NAME_BYTES / 8, add_word, w, 0);
-	w->at += w->n;
-	if (w->at >= PATH_TEXT)
+	bpf_loop(NAME_BYTES / 8, add_word, NULL, 0);
+	at += n;
+	if (at >= PATH_TEXT)
 		return 1;
-	p->text[w->at++] = '\0';
-	w->dentry = parent;
+	r->p.text[at] = '\0';
+	r->w.at = at + 1;
+	r->w.dentry = parent;
 	return 0;
 }
 
@@ -167,23 +191,26 @@ static long add_name(u32 i, void *ctx)
  */
 static __noinline int tell_path(struct file *f, u64 ino, u32 dev, u64 now)
 {
-	struct raw_path *p = path_buffer();
+	struct path_room *r = room_of_path();
 	void *ring = this_ring();
-	struct walk w = {};
+	u32 n;
 
-	if (!p || !ring)
+	if (!r || !ring)
 		return 0;
-	w.dentry = (u64)peek(struct file, f, f_path.dentry);
-	w.mount = (u64)peek(struct file, f, f_path.mnt) - bpf_core_field_offset(struct mount, mnt);
-	bpf_loop(PATH_COMPONENTS, add_name, &w, 0);
-	if (!w.done || !w.at)
+	r->w.at = 0;
+	r->w.done = 0;
+	r->w.dentry = (u64)peek(struct file, f, f_path.dentry);
+	r->w.mount = (u64)peek(struct file, f, f_path.mnt) - bpf_core_field_offset(struct mount, mnt);
+	bpf_loop(PATH_COMPONENTS, add_name, NULL, 0);
+	n = r->w.at;
+	if (!r->w.done || !n)
 		return 0;
-	p->kind = RAW_PATH;
-	p->dev = dev;
-	p->ino = ino;
-	p->ts_ns = now;
-	p->n = w.at;
-	bpf_ringbuf_output(ring, p, __builtin_offsetof(struct raw_path, text) + (w.at & (2 * PATH_TEXT - 1)),
+	r->p.kind = RAW_PATH;
+	r->p.dev = dev;
+	r->p.ino = ino;
+	r->p.ts_ns = now;
+	r->p.n = n;
+	bpf_ringbuf_output(ring, &r->p, __builtin_offsetof(struct raw_path, text) + (n & (2 * PATH_TEXT - 1)),
 			   BPF_RB_NO_WAKEUP);
 	return 1;
 }
