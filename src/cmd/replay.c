@@ -281,7 +281,8 @@ static int report(struct replay *r, struct work_report *p, int ret)
 	if (p->failed)
 		err(MIN(ret, -1), "the run ended early");
 	work_report_hanging(&b, p);
-	fwrite(b.p, 1, b.n, stderr);
+	if (b.n)
+		fwrite(b.p, 1, b.n, stderr);
 	buf_reset(&b);
 	if (r->speed > 0)
 		note("operations began at most %.3f ms behind their time", (double)r->late_ns / 1e6);

@@ -187,7 +187,8 @@ static int report(const struct sweep *s, int ret)
 	if (ret && ret != -ETIME)
 		err(MIN(ret, -1), "the run ended early");
 	work_report_hanging(&b, &p);
-	fwrite(b.p, 1, b.n, stderr);
+	if (b.n)
+		fwrite(b.p, 1, b.n, stderr);
 	buf_reset(&b);
 	for (i = 0; i < s->work.n_errors; i++) {
 		emit_error_text(s->work.error[i].res, why, sizeof(why));

@@ -520,7 +520,8 @@ static int report(struct workload *w, int ret)
 	if (ret && ret != -ETIME)
 		err(MIN(ret, -1), "the run ended early");
 	work_report_hanging(&b, p);
-	fwrite(b.p, 1, b.n, stderr);
+	if (b.n)
+		fwrite(b.p, 1, b.n, stderr);
 	buf_reset(&b);
 	status = work_report_bad(p) ? EXIT_FAILED : !p->complete ? EXIT_INCOMPLETE : EXIT_OK;
 	if (opt_json)

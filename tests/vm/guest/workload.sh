@@ -14,11 +14,15 @@ work() { # NAME WORKLOAD-OPTIONS...
 }
 
 model='--model Llama-3.1-8B --chunk-tokens 64 --num-chunks 16'
-work tp1 $model
 work tp2 $model --tp 2
-work tp4 $model --tp 4
-work 70b --model Llama-3.1-70B --tp 4 --num-chunks 4
-work serial --model Llama-3.1-8B --chunk-tokens 64 --num-chunks 4 --load-path serial
+if [ "$1" = short ]; then
+	work 70b --model Llama-3.1-70B --tp 4 --num-chunks 1
+else
+	work tp1 $model
+	work tp4 $model --tp 4
+	work 70b --model Llama-3.1-70B --tp 4 --num-chunks 4
+	work serial --model Llama-3.1-8B --chunk-tokens 64 --num-chunks 4 --load-path serial
+fi
 work requests --model Llama-3.1-8B --chunk-tokens 16 --requests 40 --median-tokens 32 --hugepage --load-path multi-ring:2
 # The manifest of tp2 again, into an empty store.
 kvio record uring-cmd --json -o replay.kvt -- kvio replay -q --json --verify --sem replay.sem tp2.manifest --device /dev/ng0n1 \
