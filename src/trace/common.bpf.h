@@ -149,6 +149,14 @@ static __always_inline void who_is_current(struct who *w)
 	w->task = NULL;
 }
 
+/*
+ * Lockdown (confidentiality) allows this, but libbpf then turns the call into
+ * one of the old helper for any memory, which it does not: what the program
+ * has in its memory is not known there.
+ */
+#define read_user(to, bytes, from)     (cfg.can_read_user ? bpf_probe_read_user(to, bytes, from) : -1)
+#define read_user_str(to, bytes, from) (cfg.can_read_user ? bpf_probe_read_user_str(to, bytes, from) : -1)
+
 static __always_inline void comm_of(const struct who *w, char comm[16])
 {
 	if (!w->task)

@@ -233,7 +233,7 @@ static long add_iovec(u32 i, void *ctx)
 
 	if (i >= v->n)
 		return 1;
-	if (bpf_probe_read_user(&one, sizeof(one), v->at + i * sizeof(one))) {
+	if (read_user(&one, sizeof(one), v->at + i * sizeof(one))) {
 		v->partial = true;
 		return 1;
 	}

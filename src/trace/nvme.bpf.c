@@ -243,7 +243,7 @@ static long tell_range(u32 i, void *ctx)
 		r->e.slba = peek(struct bio, bio, bi_iter.bi_sector) >> (r->lba_shift - 9);
 		r->e.nlb = peek(struct bio, bio, bi_iter.bi_size) >> r->lba_shift;
 		r->bio = (u64)peek(struct bio, bio, bi_next);
-	} else if (r->user && !bpf_probe_read_user(&one, sizeof(one), (void *)(r->user + i * sizeof(one)))) {
+	} else if (r->user && !read_user(&one, sizeof(one), (void *)(r->user + i * sizeof(one)))) {
 		r->e.slba = one.slba;
 		r->e.nlb = one.nlb;
 		r->e.attributes = one.attributes;

@@ -29,18 +29,24 @@ static int try_load(enum bpf_prog_type type, const struct bpf_insn *insns, size_
 	return 0;
 }
 
-static void try_programs(const struct btf *btf, struct preflight *out)
+int preflight_read_kernel(void)
 {
-	static const struct bpf_insn nothing[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
-		{ .code = BPF_JMP | BPF_EXIT },
-	};
 	static const struct bpf_insn read_kernel[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_X, .dst_reg = BPF_REG_1, .src_reg = BPF_REG_10 },
 		{ .code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = BPF_REG_1, .imm = -8 },
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_2, .imm = 8 },
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_3 },
 		{ .code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_probe_read_kernel },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+
+	return try_load(BPF_PROG_TYPE_RAW_TRACEPOINT, read_kernel, ARRAY_SIZE(read_kernel), 0);
+}
+
+static void try_programs(const struct btf *btf, struct preflight *out)
+{
+	static const struct bpf_insn nothing[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
@@ -52,7 +58,7 @@ static void try_programs(const struct btf *btf, struct preflight *out)
 		out->load_tracepoint = try_load(BPF_PROG_TYPE_TRACING, nothing, ARRAY_SIZE(nothing), (u32)id);
 	/* Where no program is taken, this one would say nothing of reading. */
 	if (!out->load_tracepoint)
-		out->load_read_kernel = try_load(BPF_PROG_TYPE_RAW_TRACEPOINT, read_kernel, ARRAY_SIZE(read_kernel), 0);
+		out->load_read_kernel = preflight_read_kernel();
 }
 
 void preflight_run(const char *vmlinux, const char *nvme_core, bool live, struct preflight *out)

@@ -29,4 +29,7 @@ struct preflight {
  */
 void preflight_run(const char *vmlinux, const char *nvme_core, bool live, struct preflight *out);
 
+/* Whether the kernel takes a program that reads its memory by a helper: 0 or -errno. */
+int preflight_read_kernel(void);
+
 #endif

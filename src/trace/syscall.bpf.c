@@ -195,7 +195,7 @@ static __always_inline void set_offset(struct ev_syscall *r, const volatile stru
 	if (shape->flags & CALL_OFFSET_AT) {
 		at = argument(regs, shape->offset);
 		if (at) {
-			if (!bpf_probe_read_user(&r->offset, sizeof(r->offset), (void *)at)) {
+			if (!read_user(&r->offset, sizeof(r->offset), (void *)at)) {
 				r->offset -= moved;
 				r->flags |= SYSCALL_OFFSET;
 			}
@@ -228,7 +228,7 @@ static __noinline int tell_failed(const struct ev_syscall *r, const char *path)
 
 	if (!o || !ring || !r)
 		return 0;
-	n = bpf_probe_read_user_str(o->path, sizeof(o->path), path);
+	n = read_user_str(o->path, sizeof(o->path), path);
 	if (n <= 1 || n > CALL_PATH_MAX)
 		return 0;
 	o->kind = RAW_FAILED;
@@ -255,7 +255,7 @@ static __always_inline void set_arguments(struct ev_syscall *r, const volatile s
 		sum_vector(r, argument(regs, 2), r->size);
 	if (shape->flags & CALL_HOW) {
 		r->arg = r->fd2 = 0;
-		if (!bpf_probe_read_user(how, sizeof(how), (void *)argument(regs, shape->arg))) {
+		if (!read_user(how, sizeof(how), (void *)argument(regs, shape->arg))) {
 			r->arg = (u32)how[0];
 			r->fd2 = (s32)how[1];
 		}

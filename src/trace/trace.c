@@ -12,6 +12,7 @@
 #include "lib/clock.h"
 #include "trace/around.h"
 #include "trace/files.h"
+#include "trace/preflight.h"
 #include "trace/ring.h"
 #include "trace/tracer.h"
 
@@ -74,6 +75,7 @@ void facility_off(struct facility *f, const char *why)
 static void configure(struct trace_config *cfg, const struct trace_options *o, const struct probe *p, u32 self)
 {
 	cfg->wake_bytes = ring_size(o->ring_bytes) / 4;
+	cfg->can_read_user = !preflight_read_kernel();
 	cfg->can_cast = probe_has_builtin_func(p, "bpf_rdonly_cast");
 	cfg->can_cast_nvme = cfg->can_cast && probe_has_builtin_tracepoint(p, "nvme_setup_cmd");
 	cfg->filter_pid = o->n_pids || o->follow;
