@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /* How fast objects load, by how many load at a time. */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/issue.h"
 #include "lib/err.h"
 #include "lib/human.h"
 #include "lib/progress.h"
 #include "lib/str.h"
 #include "out/report_json.h"
-#include "store/emit.h"
-#include "store/options.h"
 
 #define MAX_ROWS 64u
 #define BAR	 40u
@@ -38,14 +36,6 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "json", &opt_json, "print the result as JSON"),
 	OPT_END,
 };
-
-static volatile sig_atomic_t stop;
-
-static void on_signal(int sig)
-{
-	(void)sig;
-	stop = 1;
-}
 
 struct row {
 	u32 workers;
@@ -119,7 +109,7 @@ static void emit_ops(struct probe *p, const struct batch_op *ops, u32 n, u64 req
 static int run_ops(struct probe *p, u32 n, u64 request, u64 *took_ns)
 {
 	u64 before = clock_ns(CLOCK_MONOTONIC);
-	int ret = rig_run(&p->rig, p->ops, n, &stop);
+	int ret = rig_run(&p->rig, p->ops, n, &issue_stop);
 	u32 i;
 
 	*took_ns = clock_ns(CLOCK_MONOTONIC) - before;
@@ -140,7 +130,7 @@ static int store_all(struct probe *p)
 	u64 i = 0, took;
 	int ret = 0;
 
-	while (i < opt_objects && !ret && !stop) {
+	while (i < opt_objects && !ret && !issue_stop) {
 		u32 n;
 
 		for (n = 0; i < opt_objects && n < r->n_buffers && !ret; n++, i++) {
@@ -178,7 +168,7 @@ static int load_all(struct probe *p, struct row *row, u64 request)
 	sums->most_in_flight = 0;
 	ret = run_ops(p, (u32)opt_objects, request, &took);
 	row->most_in_flight = MAX(row->most_in_flight, sums->most_in_flight);
-	if (took && !ret && !stop && (!row->best_ns || took < row->best_ns))
+	if (took && !ret && !issue_stop && (!row->best_ns || took < row->best_ns))
 		row->best_ns = took;
 	return ret;
 }
@@ -192,11 +182,11 @@ static int run_all(struct probe *p)
 	progress_start(&p->progress, stderr, verbosity < 0, opt_objects * (1 + p->n_rows * opt_reps), "objects");
 	ret = store_all(p);
 	/* Once through all of them and again, so that a drift of the drive does not look like a difference. */
-	for (rep = 0; rep < opt_reps && !ret && !stop && !p->failed; rep++)
-		for (i = 0; i < p->n_rows && !ret && !stop; i++)
+	for (rep = 0; rep < opt_reps && !ret && !issue_stop && !p->failed; rep++)
+		for (i = 0; i < p->n_rows && !ret && !issue_stop; i++)
 			ret = load_all(p, &p->row[i], request++);
 	progress_end(&p->progress);
-	p->complete = !ret && !stop;
+	p->complete = !ret && !issue_stop;
 	return ret;
 }
 
@@ -293,18 +283,12 @@ static int report(const struct probe *p, int ret)
 		json(&b, p);
 	else
 		text(&b, p);
-	if (b.failed)
-		status = EXIT_FAILED, err(-ENOMEM, "cannot print the result");
-	else
-		fwrite(b.p, 1, b.n, stdout);
-	buf_free(&b);
-	return status;
+	return issue_print(&b, status);
 }
 
 static int open_all(struct probe *p)
 {
-	const struct device_roots roots = DEVICE_ROOTS_SYSTEM;
-	char why[GUARD_WHY] = "out of memory";
+	char why[GUARD_WHY];
 	struct rig_options o;
 	int ret;
 
@@ -312,11 +296,9 @@ static int open_all(struct probe *p)
 		die_usage("%s", why);
 	if (o.path != PATH_BATCHED)
 		die_usage("--load-path is what the probe varies: --workers");
-	ret = rig_open(&p->rig, &o, &roots, why);
-	if (ret) {
-		err(-1, "%s", why);
-		return ret == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
-	}
+	ret = issue_open(&p->rig, &o);
+	if (ret)
+		return ret;
 	if (opt_objects > p->rig.store.o.layout.slots) {
 		err(0, "%llu objects do not fit the %llu slots of %s (--nobj, --capacity-bytes)", ULL(opt_objects),
 		    ULL(p->rig.store.o.layout.slots), p->rig.guard.node);
@@ -327,17 +309,13 @@ static int open_all(struct probe *p)
 		err(-ENOMEM, "cannot begin");
 		return EXIT_FAILED;
 	}
-	ret = emit_open_file(&p->emit, opt_sem, &p->rig, "kvio probe");
-	if (ret < 0) {
-		err(ret, "cannot write the semantic trace");
+	if (issue_begin_trace(&p->emit, opt_sem, &p->rig, "kvio probe"))
 		return EXIT_FAILED;
-	}
 	return EXIT_OK;
 }
 
 static int run(int argc, char **argv)
 {
-	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
 	struct probe *p = calloc(1, sizeof(*p));
 	int status, ret;
 
@@ -352,14 +330,11 @@ static int run(int argc, char **argv)
 		die_usage("--nobj must be 1 to 16777216, --reps 1 to 1000");
 	status = open_all(p);
 	if (!status) {
-		sigaction(SIGINT, &sa, NULL);
-		sigaction(SIGTERM, &sa, NULL);
+		issue_catch_signals();
 		ret = run_all(p);
 		status = report(p, ret);
 	}
-	ret = emit_close(&p->emit);
-	if (ret)
-		status = EXIT_FAILED, err(ret, "cannot write the semantic trace");
+	status = issue_end_trace(&p->emit, status);
 	rig_close(&p->rig);
 	free(p->ops);
 	free(p);

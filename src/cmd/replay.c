@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The operations of a manifest, on a device. */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "cmd/cmd.h"
+#include "cmd/issue.h"
 #include "lib/err.h"
 #include "lib/progress.h"
 #include "out/work.h"
-#include "store/options.h"
 
 static struct rig_words words = RIG_WORDS_DEFAULT;
 static const char *opt_sem, *opt_speed = "0", *opt_record;
@@ -36,14 +35,6 @@ static const struct opt opts[] = {
 	OPT_OLD(OPT_T_U64, "iters", &opt_passes),
 	OPT_END,
 };
-
-static volatile sig_atomic_t stop;
-
-static void on_signal(int sig)
-{
-	(void)sig;
-	stop = 1;
-}
 
 struct replay {
 	struct kv_manifest m;
@@ -138,12 +129,8 @@ static u32 call_size(const struct replay *r, u32 at)
 static void wait_for(struct replay *r, u64 start_ns, u64 at_ns)
 {
 	u64 due = start_ns + (u64)((double)at_ns / r->speed), now;
-	struct timespec t;
 
-	while (!stop && (now = clock_ns(CLOCK_MONOTONIC)) < due) {
-		t = (struct timespec){ (time_t)((due - now) / NSEC_PER_SEC), (long)((due - now) % NSEC_PER_SEC) };
-		nanosleep(&t, NULL);
-	}
+	issue_wait(due);
 	now = clock_ns(CLOCK_MONOTONIC);
 	if (now > due)
 		r->late_ns = MAX(r->late_ns, now - due);
@@ -158,7 +145,7 @@ static int run_pass(struct replay *r)
 	store_clear(&r->rig.store);
 	ret = store_warm(r);
 	start_ns = clock_ns(CLOCK_MONOTONIC);
-	for (at = 0; at < r->m.n_operations && !ret && !stop; at += n) {
+	for (at = 0; at < r->m.n_operations && !ret && !issue_stop; at += n) {
 		const struct kv_operation *o = &r->m.operation[at];
 
 		n = call_size(r, at);
@@ -181,12 +168,12 @@ static int run_all(struct replay *r, struct work_report *p)
 	int ret = 0;
 
 	progress_start(&r->progress, stderr, verbosity < 0, passes * r->m.n_operations, "operations");
-	for (i = 0; i < passes && !ret && !stop; i++) {
+	for (i = 0; i < passes && !ret && !issue_stop; i++) {
 		r->work.counting = i >= opt_warmup;
 		ret = run_pass(r);
 	}
 	progress_end(&r->progress);
-	p->complete = i == passes && !stop && !ret;
+	p->complete = i == passes && !issue_stop && !ret;
 	return ret;
 }
 
@@ -231,8 +218,7 @@ static void complete_words(const struct replay *r, u64 *largest)
 
 static int open_all(struct replay *r)
 {
-	const struct device_roots roots = DEVICE_ROOTS_SYSTEM;
-	char why[GUARD_WHY] = "out of memory";
+	char why[GUARD_WHY];
 	struct rig_options o;
 	u64 largest;
 	int ret;
@@ -240,28 +226,23 @@ static int open_all(struct replay *r)
 	complete_words(r, &largest);
 	if (rig_options_make(&o, &words, largest, why))
 		die_usage("%s", why);
-	ret = rig_open(&r->rig, &o, &roots, why);
-	if (ret) {
-		err(-1, "%s", why);
-		return ret == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
-	}
+	ret = issue_open(&r->rig, &o);
+	if (ret)
+		return ret;
 	if (r->rig.xfer != words.max_xfer && words.max_xfer)
 		warn("commands of %llu bytes, not %llu as in the manifest: that is what the device takes (%s)",
 		     ULL(r->rig.xfer), ULL(words.max_xfer), r->rig.bound);
 	r->room = o.batch;
 	r->objects = calloc(r->room, sizeof(*r->objects));
 	r->work.rig = &r->rig;
-	r->work.stop = &stop;
+	r->work.stop = &issue_stop;
 	r->work.verify = words.verify;
 	if (!r->objects || work_init(&r->work)) {
 		err(-ENOMEM, "cannot begin");
 		return EXIT_FAILED;
 	}
-	ret = emit_open_file(&r->emit, opt_sem, &r->rig, "kvio replay");
-	if (ret < 0) {
-		err(ret, "cannot write the semantic trace");
+	if (issue_begin_trace(&r->emit, opt_sem, &r->rig, "kvio replay"))
 		return EXIT_FAILED;
-	}
 	r->work.emit = r->emit.fd >= 0 ? &r->emit : NULL;
 	return EXIT_OK;
 }
@@ -281,9 +262,7 @@ static int report(struct replay *r, struct work_report *p, int ret)
 	if (p->failed)
 		err(MIN(ret, -1), "the run ended early");
 	work_report_hanging(&b, p);
-	if (b.n)
-		fwrite(b.p, 1, b.n, stderr);
-	buf_reset(&b);
+	issue_tell(&b);
 	if (r->speed > 0)
 		note("operations began at most %.3f ms behind their time", (double)r->late_ns / 1e6);
 	status = work_report_bad(p) || r->work.of[KV_LOAD].missed ? EXIT_FAILED
@@ -293,17 +272,11 @@ static int report(struct replay *r, struct work_report *p, int ret)
 		work_report_json(&b, p);
 	else
 		work_report_text(&b, p);
-	if (b.failed)
-		status = EXIT_FAILED, err(-ENOMEM, "cannot print the result");
-	else
-		fwrite(b.p, 1, b.n, stdout);
-	buf_free(&b);
-	return status;
+	return issue_print(&b, status);
 }
 
 static int run(int argc, char **argv)
 {
-	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
 	struct replay *r = calloc(1, sizeof(*r));
 	struct work_report p = {};
 	int status = EXIT_FAILED, ret;
@@ -327,14 +300,11 @@ static int run(int argc, char **argv)
 	status = open_all(r);
 	if (status)
 		goto out;
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
+	issue_catch_signals();
 	ret = run_all(r, &p);
 	status = report(r, &p, ret);
 out:
-	ret = emit_close(&r->emit);
-	if (ret)
-		status = EXIT_FAILED, err(ret, "cannot write the semantic trace");
+	status = issue_end_trace(&r->emit, status);
 	work_free(&r->work);
 	kv_manifest_free(&r->m);
 	rig_close(&r->rig);

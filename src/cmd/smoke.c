@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/issue.h"
 #include "io/device.h"
 #include "io/readload.h"
 #include "lib/buf.h"
@@ -52,14 +52,6 @@ static const struct opt opts[] = {
 		   "--qd entries that nobody empties before the end"),
 	OPT_END,
 };
-
-static volatile sig_atomic_t stop;
-
-static void on_signal(int sig)
-{
-	(void)sig;
-	stop = 1;
-}
 
 static enum readload_fault fault(void)
 {
@@ -426,7 +418,6 @@ static int open_sem(void)
 
 static int run_load(struct readload *l, const char *node, int sem_fd)
 {
-	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
 	struct clock_anchor anchor = clock_anchor_now();
 	int ret, exit_code;
 
@@ -441,9 +432,8 @@ static int run_load(struct readload *l, const char *node, int sem_fd)
 		return EXIT_FAILED;
 	}
 	/* The first signal stops and reports, a second one ends the process. */
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
-	ret = readload_run(l, &stop);
+	issue_catch_signals();
+	ret = readload_run(l, &issue_stop);
 	exit_code = report(l, ret, node);
 	if (sem_fd < 0)
 		return exit_code;

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Objects of many sizes, each stored, loaded, and compared. */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/issue.h"
 #include "lib/err.h"
 #include "lib/human.h"
 #include "lib/str.h"
 #include "out/report_json.h"
 #include "out/work.h"
-#include "store/options.h"
 
 #define MAX_SIZES 256u
 
@@ -35,16 +34,8 @@ static const struct opt opts[] = {
 	OPT_END,
 };
 
-static volatile sig_atomic_t stop;
-
-static void on_signal(int sig)
-{
-	(void)sig;
-	stop = 1;
-}
-
 struct row {
-	u64 bytes, stored, loaded, right;
+	u64 bytes, tried, stored, loaded, right;
 	u64 store_ns, load_ns; /* of all of them */
 };
 
@@ -97,6 +88,7 @@ static int run_one(struct sweep *s, struct row *r, u64 number)
 		ret = work_delete(&s->work, &o, number);
 	r->stored += store->objects - stored;
 	r->loaded += load->objects - loaded;
+	r->tried++;
 	r->right += load->objects > loaded && s->work.wrong == wrong;
 	r->store_ns += store->busy_ns - store_ns;
 	r->load_ns += load->busy_ns - load_ns;
@@ -109,8 +101,8 @@ static int run_all(struct sweep *s)
 	int ret = 0;
 	u32 i;
 
-	for (rep = 0; rep < opt_reps && !ret && !stop; rep++)
-		for (i = 0; i < s->n && !ret && !stop; i++)
+	for (rep = 0; rep < opt_reps && !ret && !issue_stop; rep++)
+		for (i = 0; i < s->n && !ret && !issue_stop; i++)
 			ret = run_one(s, &s->row[i], number++);
 	return ret;
 }
@@ -119,7 +111,10 @@ static int run_all(struct sweep *s)
 
 static const char *verdict(const struct row *r)
 {
-	return r->right == opt_reps ? "OK" : r->loaded < opt_reps ? "FAILED" : "WRONG DATA";
+	return r->right == opt_reps   ? "OK"
+	       : r->tried < opt_reps  ? "NOT DONE"
+	       : r->loaded < opt_reps ? "FAILED"
+				      : "WRONG DATA";
 }
 
 static void text(struct buf *b, const struct sweep *s)
@@ -178,7 +173,7 @@ static void json(struct buf *b, const struct sweep *s, bool complete)
 
 static int report(const struct sweep *s, int ret)
 {
-	bool complete = !ret && !stop, bad = false;
+	bool complete = !ret && !issue_stop, bad = false;
 	struct work_report p = { .rig = &s->rig, .work = &s->work };
 	struct buf b = {};
 	char why[121];
@@ -187,60 +182,49 @@ static int report(const struct sweep *s, int ret)
 	if (ret && ret != -ETIME)
 		err(MIN(ret, -1), "the run ended early");
 	work_report_hanging(&b, &p);
-	if (b.n)
-		fwrite(b.p, 1, b.n, stderr);
-	buf_reset(&b);
+	issue_tell(&b);
 	for (i = 0; i < s->work.n_errors; i++) {
 		emit_error_text(s->work.error[i].res, why, sizeof(why));
 		err(0, "%llu objects: %s", ULL(s->work.error[i].n), why);
 	}
+	/* What was not reached is incomplete; what was tried and is not right is bad, stopped or not. */
+	bad = s->work.n_errors || s->work.wrong || (ret && ret != -ETIME);
 	for (i = 0; i < s->n; i++)
-		bad |= s->row[i].right != opt_reps;
+		bad |= complete && s->row[i].right != opt_reps;
 	if (opt_json)
 		json(&b, s, complete);
 	else
 		text(&b, s);
-	bad |= b.failed;
-	if (b.failed)
-		err(-ENOMEM, "cannot print the result");
-	else
-		fwrite(b.p, 1, b.n, stdout);
-	buf_free(&b);
-	return !complete ? ret && ret != -ETIME ? EXIT_FAILED : EXIT_INCOMPLETE : bad ? EXIT_FAILED : EXIT_OK;
+	return issue_print(&b, bad ? EXIT_FAILED : complete ? EXIT_OK : EXIT_INCOMPLETE);
 }
 
 static int open_all(struct sweep *s)
 {
-	const struct device_roots roots = DEVICE_ROOTS_SYSTEM;
-	char why[GUARD_WHY] = "out of memory";
+	char why[GUARD_WHY];
 	struct rig_options o;
 	int ret;
 
 	if (rig_options_make(&o, &words, s->largest, why))
 		die_usage("%s", why);
 	o.batch = 1;
-	ret = rig_open(&s->rig, &o, &roots, why);
-	if (ret) {
-		err(-1, "%s", why);
-		return ret == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
-	}
+	ret = issue_open(&s->rig, &o);
+	if (ret)
+		return ret;
 	s->work.rig = &s->rig;
-	s->work.stop = &stop;
+	s->work.stop = &issue_stop;
 	s->work.verify = s->work.counting = true;
-	ret = work_init(&s->work);
-	if (!ret)
-		ret = emit_open_file(&s->emit, opt_sem, &s->rig, "kvio sweep");
-	if (ret) {
-		err(ret, "cannot begin, or write the semantic trace");
+	if (work_init(&s->work)) {
+		err(-ENOMEM, "cannot begin");
 		return EXIT_FAILED;
 	}
+	if (issue_begin_trace(&s->emit, opt_sem, &s->rig, "kvio sweep"))
+		return EXIT_FAILED;
 	s->work.emit = s->emit.fd >= 0 ? &s->emit : NULL;
 	return EXIT_OK;
 }
 
 static int run(int argc, char **argv)
 {
-	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
 	struct sweep *s = calloc(1, sizeof(*s));
 	int status, ret;
 
@@ -255,14 +239,11 @@ static int run(int argc, char **argv)
 		die_usage("--reps must be 1 to 1048576");
 	status = open_all(s);
 	if (!status) {
-		sigaction(SIGINT, &sa, NULL);
-		sigaction(SIGTERM, &sa, NULL);
+		issue_catch_signals();
 		ret = run_all(s);
 		status = report(s, ret);
 	}
-	ret = emit_close(&s->emit);
-	if (ret)
-		status = EXIT_FAILED, err(ret, "cannot write the semantic trace");
+	status = issue_end_trace(&s->emit, status);
 	work_free(&s->work);
 	rig_close(&s->rig);
 	free(s);

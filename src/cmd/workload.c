@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* KV-cache offload IO of a model that is not there, on a real device. */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/issue.h"
 #include "kv/geometry.h"
 #include "kv/key.h"
 #include "kv/requests.h"
@@ -20,7 +20,6 @@
 #include "model/agent.h"
 #include "out/manifest.h"
 #include "out/work.h"
-#include "store/options.h"
 
 #define NOT_GIVEN UINT64_MAX
 
@@ -72,14 +71,6 @@ static const struct opt opts[] = {
 	OPT_OLD(OPT_T_U64, "iters", &opt_passes),
 	OPT_END,
 };
-
-static volatile sig_atomic_t stop;
-
-static void on_signal(int sig)
-{
-	(void)sig;
-	stop = 1;
-}
 
 /* ---- options ---- */
 
@@ -315,7 +306,7 @@ static int run_requests(struct workload *w)
 	if (__builtin_add_overflow(n, opt_warmup, &n) || n > UINT32_MAX)
 		die_usage("too many requests");
 	progress_start(&w->progress, stderr, verbosity < 0, n * each, "requests");
-	for (i = 0; i < n * each && !ret && !stop; i++) {
+	for (i = 0; i < n * each && !ret && !issue_stop; i++) {
 		w->work.counting = i >= opt_warmup * each;
 		ret = kv_requests_next(&w->requests, &r);
 		if (!ret)
@@ -328,7 +319,7 @@ static int run_requests(struct workload *w)
 		progress_update(&w->progress, i + 1);
 	}
 	progress_end(&w->progress);
-	p->complete = i == n * each && !stop && !ret;
+	p->complete = i == n * each && !issue_stop && !ret;
 	return ret;
 }
 
@@ -361,7 +352,7 @@ static int run_agent_request(struct workload *w, const struct agent_request *q, 
 	u64 i, n;
 	int ret = chunk ? 0 : -ENOMEM;
 
-	for (i = 0; i < q->n_ops && !ret && !stop; i += n) {
+	for (i = 0; i < q->n_ops && !ret && !issue_stop; i += n) {
 		for (n = 0; i + n < q->n_ops && op[i + n].op == op[i].op; n++)
 			chunk[n] = op[i + n].key;
 		if (op[i].op == KV_AGENT_DELETE) {
@@ -385,7 +376,7 @@ static int store_warm(struct workload *w)
 	int ret = 0;
 
 	w->work.counting = false;
-	for (i = 0; i < w->cache.n_warm && !ret && !stop; i += step) {
+	for (i = 0; i < w->cache.n_warm && !ret && !issue_stop; i += step) {
 		u64 chunk[4096];
 		u32 n = MIN(MIN(step, w->cache.n_warm - i), (u32)ARRAY_SIZE(chunk)), k;
 
@@ -398,17 +389,6 @@ static int store_warm(struct workload *w)
 	return ret;
 }
 
-static void wait_until(u64 due)
-{
-	u64 now;
-
-	while (!stop && (now = clock_ns(CLOCK_MONOTONIC)) < due) {
-		struct timespec t = { (time_t)((due - now) / NSEC_PER_SEC), (long)((due - now) % NSEC_PER_SEC) };
-
-		nanosleep(&t, NULL);
-	}
-}
-
 static int run_agent(struct workload *w)
 {
 	double speed = real("speed", opt_speed, 0, 1e6);
@@ -419,10 +399,10 @@ static int run_agent(struct workload *w)
 
 	progress_start(&w->progress, stderr, verbosity < 0, w->agent.n, "requests");
 	start = clock_ns(CLOCK_MONOTONIC);
-	for (i = 0; i < w->agent.n && !ret && !stop; i++) {
+	for (i = 0; i < w->agent.n && !ret && !issue_stop; i++) {
 		w->work.counting = i >= opt_warmup;
 		if (speed > 0 && q[i].has_time)
-			wait_until(start + (u64)((double)(q[i].time_ns - q[0].time_ns) / speed));
+			issue_wait(start + (u64)((double)(q[i].time_ns - q[0].time_ns) / speed));
 		ret = run_agent_request(w, &q[i], i);
 		if (w->work.counting) {
 			p->requests++;
@@ -432,7 +412,7 @@ static int run_agent(struct workload *w)
 		progress_update(&w->progress, i + 1);
 	}
 	progress_end(&w->progress);
-	p->complete = i == w->agent.n && !stop && !ret;
+	p->complete = i == w->agent.n && !issue_stop && !ret;
 	return ret;
 }
 
@@ -520,28 +500,20 @@ static int report(struct workload *w, int ret)
 	if (ret && ret != -ETIME)
 		err(MIN(ret, -1), "the run ended early");
 	work_report_hanging(&b, p);
-	if (b.n)
-		fwrite(b.p, 1, b.n, stderr);
-	buf_reset(&b);
+	issue_tell(&b);
 	status = work_report_bad(p) ? EXIT_FAILED : !p->complete ? EXIT_INCOMPLETE : EXIT_OK;
 	if (opt_json)
 		work_report_json(&b, p);
 	else
 		work_report_text(&b, p);
-	if (b.failed)
-		status = EXIT_FAILED, err(-ENOMEM, "cannot print the result");
-	else
-		fwrite(b.p, 1, b.n, stdout);
-	buf_free(&b);
-	return status;
+	return issue_print(&b, status);
 }
 
 static int open_all(struct workload *w)
 {
-	const struct device_roots roots = DEVICE_ROOTS_SYSTEM;
 	struct rig_options o;
 	struct kv_requests_options requests;
-	char why[GUARD_WHY] = "out of memory";
+	char why[GUARD_WHY];
 	int ret;
 
 	if (choose_object(&w->kind) || read_tokens(w))
@@ -550,11 +522,9 @@ static int open_all(struct workload *w)
 		die_usage("%s", why);
 	requests_options(w, 0);
 	real("speed", opt_speed, 0, 1e6);
-	ret = rig_open(&w->rig, &o, &roots, why);
-	if (ret) {
-		err(-1, "%s", why);
-		return ret == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
-	}
+	ret = issue_open(&w->rig, &o);
+	if (ret)
+		return ret;
 	requests = requests_options(w, w->rig.store.o.layout.slots / w->kind.ranks);
 	if (!requests.capacity && !opt_no_evict) {
 		err(0, "not one chunk of %u objects fits the %llu slots of %s", w->kind.ranks,
@@ -562,7 +532,7 @@ static int open_all(struct workload *w)
 		return EXIT_FAILED;
 	}
 	w->work.rig = &w->rig;
-	w->work.stop = &stop;
+	w->work.stop = &issue_stop;
 	w->work.verify = words.verify;
 	w->work.shape = w->kind.shape[0] ? w->kind.shape : NULL;
 	w->work.dtype = w->kind.dtype;
@@ -576,18 +546,14 @@ static int open_all(struct workload *w)
 		begin_manifest(w);
 	if (recover(w))
 		return EXIT_FAILED;
-	ret = emit_open_file(&w->emit, opt_sem, &w->rig, "kvio workload");
-	if (ret < 0) {
-		err(ret, "cannot write the semantic trace");
+	if (issue_begin_trace(&w->emit, opt_sem, &w->rig, "kvio workload"))
 		return EXIT_FAILED;
-	}
 	w->work.emit = w->emit.fd >= 0 ? &w->emit : NULL;
 	return EXIT_OK;
 }
 
 static int run(int argc, char **argv)
 {
-	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND };
 	struct workload *w = calloc(1, sizeof(*w));
 	int status, ret;
 
@@ -600,8 +566,7 @@ static int run(int argc, char **argv)
 	status = open_all(w);
 	if (status)
 		goto out;
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
+	issue_catch_signals();
 	ret = opt_agent ? run_agent(w) : run_requests(w);
 	if (opt_checkpoint && !ret) {
 		struct batch_sums *sums = calloc(1, sizeof(*sums));
@@ -618,9 +583,7 @@ static int run(int argc, char **argv)
 	if (opt_record && write_manifest(w))
 		status = EXIT_FAILED;
 out:
-	ret = emit_close(&w->emit);
-	if (ret)
-		status = EXIT_FAILED, err(ret, "cannot write the semantic trace");
+	status = issue_end_trace(&w->emit, status);
 	kv_requests_free(&w->requests);
 	kv_cache_free(&w->cache);
 	agent_free(&w->agent);

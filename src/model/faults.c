@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/cache.h"
 #include "model/tables.h"
 
 int add_fault(struct model *m, const struct ev_fault *e, u32 path)
@@ -119,27 +120,6 @@ void cut_faults(struct model *m, bool (*stays)(const void *arg, const struct fau
 
 /* ---- measures ---- */
 
-static void add_file(struct ev_cache *sum, const struct ev_cache *c)
-{
-	sum->flags |= c->flags;
-	sum->faults += c->faults;
-	sum->minor += c->minor;
-	sum->major += c->major;
-	sum->failed += c->failed;
-	sum->retries += c->retries;
-	sum->touched_pages += c->touched_pages;
-	sum->mapped_pages += c->mapped_pages;
-	sum->fills += c->fills;
-	sum->fill_pages += c->fill_pages;
-	sum->ra_calls += c->ra_calls;
-	sum->ra_pages += c->ra_pages;
-	sum->direct_reads += c->direct_reads;
-	sum->direct_read_bytes += c->direct_read_bytes;
-	sum->direct_writes += c->direct_writes;
-	sum->direct_write_bytes += c->direct_write_bytes;
-	sum->lat_ns += c->lat_ns;
-}
-
 static int compare_files(const void *a, const void *b)
 {
 	const struct ev_cache *x = &(*(const struct cache_row *const *)a)->ev,
@@ -164,7 +144,7 @@ static int last_files(struct fault_sums *s, const struct model *m)
 	if (s->n_files)
 		qsort(s->file, s->n_files, sizeof(*s->file), compare_files);
 	for (i = 0; i < s->n_files; i++)
-		add_file(&s->all, &s->file[i]->ev);
+		cache_add(&s->all, &s->file[i]->ev);
 	return 0;
 }
 

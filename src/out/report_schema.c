@@ -19,6 +19,22 @@ struct field {
 };
 
 /* clang-format off */
+/* What is told of a file, and of all. */
+#define FILE_USE \
+	{ 2, "faults", "i0", "on mapped files, from the first attempt to the last" }, \
+	{ 2, "minor", "i0", "as getrusage has them" }, \
+	{ 2, "major", "i0", "" }, \
+	{ 2, "failed", "i0", "nothing was mapped" }, \
+	{ 2, "retries", "i0", "attempts that had to be made again" }, \
+	{ 2, "touched_pages", "i", "different pages that surely were used" }, \
+	{ 2, "mapped_pages", "i0", "different pages that may have been used" }, \
+	{ 2, "fill_pages", "i0", "that came into the page cache" }, \
+	{ 2, "readaheads", "i0", "" }, \
+	{ 2, "readahead_pages", "i0", "" }, \
+	{ 2, "direct_reads", "i0", "" }, \
+	{ 2, "direct_read_bytes", "i0", "" }, \
+	{ 2, "direct_writes", "i0", "" }, \
+	{ 2, "direct_write_bytes", "i0", "" },
 static const struct field fields[] = {
 	{ 0, "schema_version", "i", "raised when a member changes its meaning; additions keep it" },
 	{ 0, "percentile", "s", "how percentiles are taken: nearest-rank, or floor as older reports do" },
@@ -314,20 +330,7 @@ static const struct field fields[] = {
 	{ 1, "useful_bytes", "i0", "--useful-bytes of the recording" },
 	{ 1, "incomplete", "b", "events were lost: all are lower bounds" },
 	{ 1, "all", "o", "all files" },
-	{ 2, "faults", "i0", "on mapped files, from the first attempt to the last" },
-	{ 2, "minor", "i0", "as getrusage has them" },
-	{ 2, "major", "i0", "" },
-	{ 2, "failed", "i0", "nothing was mapped" },
-	{ 2, "retries", "i0", "attempts that had to be made again" },
-	{ 2, "touched_pages", "i", "different pages that surely were used" },
-	{ 2, "mapped_pages", "i0", "different pages that may have been used" },
-	{ 2, "fill_pages", "i0", "that came into the page cache" },
-	{ 2, "readaheads", "i0", "" },
-	{ 2, "readahead_pages", "i0", "" },
-	{ 2, "direct_reads", "i0", "" },
-	{ 2, "direct_read_bytes", "i0", "" },
-	{ 2, "direct_writes", "i0", "" },
-	{ 2, "direct_write_bytes", "i0", "" },
+	FILE_USE
 	{ 2, "lat_n", "i", "faults recorded one by one" },
 	{ 2, "lat_p50_ns", "i0", "" },
 	{ 2, "lat_p99_ns", "i0", "" },
@@ -337,21 +340,10 @@ static const struct field fields[] = {
 	{ 2, "path", "s0", "" },
 	{ 2, "dev", "i", "" },
 	{ 2, "ino", "i", "" },
-	{ 2, "faults", "i0", "on mapped files, from the first attempt to the last" },
-	{ 2, "minor", "i0", "as getrusage has them" },
-	{ 2, "major", "i0", "" },
-	{ 2, "failed", "i0", "nothing was mapped" },
-	{ 2, "retries", "i0", "attempts that had to be made again" },
-	{ 2, "touched_pages", "i", "different pages that surely were used" },
-	{ 2, "mapped_pages", "i0", "different pages that may have been used" },
-	{ 2, "fill_pages", "i0", "that came into the page cache" },
-	{ 2, "readaheads", "i0", "" },
-	{ 2, "readahead_pages", "i0", "" },
-	{ 2, "direct_reads", "i0", "" },
-	{ 2, "direct_read_bytes", "i0", "" },
-	{ 2, "direct_writes", "i0", "" },
-	{ 2, "direct_write_bytes", "i0", "" },
-	{ 1, "amplification", "m", "page_size, readahead, device, all: part_bytes and whole_bytes of each ratio, or null" },
+	FILE_USE
+	{ 1, "amplification", "m", "page_size, readahead, device, all: both parts of each ratio" },
+	{ 2, "part_bytes", "i0", "" },
+	{ 2, "whole_bytes", "i0", "" },
 	{ 1, "block_devices", "a", "requests by device and direction" },
 	{ 2, "device", "s", "" },
 	{ 2, "write", "b", "" },

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture/cache.h"
 #include "capture/calls.h"
 #include "capture/uring_names.h"
 #include "lib/clock.h"
@@ -128,26 +129,8 @@ static void add_request(struct recorder_totals *t, const struct ev_uring *e)
 
 static void add_file(struct recorder_totals *t, const struct ev_cache *c)
 {
-	struct ev_cache *sum = &t->files_sum;
-
 	t->files++;
-	sum->flags |= c->flags;
-	sum->faults += c->faults;
-	sum->minor += c->minor;
-	sum->major += c->major;
-	sum->failed += c->failed;
-	sum->retries += c->retries;
-	sum->touched_pages += c->touched_pages;
-	sum->mapped_pages += c->mapped_pages;
-	sum->fills += c->fills;
-	sum->fill_pages += c->fill_pages;
-	sum->ra_calls += c->ra_calls;
-	sum->ra_pages += c->ra_pages;
-	sum->direct_reads += c->direct_reads;
-	sum->direct_read_bytes += c->direct_read_bytes;
-	sum->direct_writes += c->direct_writes;
-	sum->direct_write_bytes += c->direct_write_bytes;
-	sum->lat_ns += c->lat_ns;
+	cache_add(&t->files_sum, c);
 }
 
 static void add_block(struct recorder_totals *t, const struct ev_block *b)

@@ -14,6 +14,7 @@
 #include <jansson.h>
 
 #include "io/device.h"
+#include "unit/tree.h"
 
 /*
  * A machine in a temporary folder: nvme0 with a 512-byte and a 4096-byte
@@ -22,26 +23,6 @@
  */
 static char root[] = "/tmp/kvio-test-device-XXXXXX";
 static char sysfs[64], proc[64], dev[64];
-
-static void PRINTF(2, 3) put(const char *text, const char *fmt, ...)
-{
-	char path[512], *slash;
-	va_list ap;
-	FILE *f;
-
-	va_start(ap, fmt);
-	vsnprintf(path, sizeof(path), fmt, ap);
-	va_end(ap);
-	for (slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		assert_true(!mkdir(path, 0700) || errno == EEXIST);
-		*slash = '/';
-	}
-	f = fopen(path, "w");
-	assert_non_null(f);
-	assert_true(fputs(text, f) >= 0);
-	assert_int_equal(fclose(f), 0);
-}
 
 static void PRINTF(2, 3) put_link(const char *to, const char *fmt, ...)
 {

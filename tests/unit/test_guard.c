@@ -14,32 +14,13 @@
 #include <cmocka.h>
 
 #include "io/guard.h"
+#include "unit/tree.h"
 
 /* Two disks of one namespace (no native multipath), and a file system to put files on. */
 static char root[] = "/tmp/kvio-test-guard-XXXXXX";
 static char sysfs[64], proc[64], dev[64], file[96];
 static struct device_roots roots = { sysfs, proc, dev };
 static char why[GUARD_WHY];
-
-static void PRINTF(2, 3) put(const char *text, const char *fmt, ...)
-{
-	char path[512], *slash;
-	va_list ap;
-	FILE *f;
-
-	va_start(ap, fmt);
-	vsnprintf(path, sizeof(path), fmt, ap);
-	va_end(ap);
-	for (slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		assert_true(!mkdir(path, 0700) || errno == EEXIST);
-		*slash = '/';
-	}
-	f = fopen(path, "w");
-	assert_non_null(f);
-	assert_true(fputs(text, f) >= 0);
-	assert_int_equal(fclose(f), 0);
-}
 
 static void put_disk(const char *name, const char *number)
 {
