@@ -124,17 +124,17 @@ static size_t resident(void)
 	return n;
 }
 
-/* Pages that are on their way come in first. */
+/* Pages that are on their way come in first: nothing came for a fifth of a second, since a drive may be slow. */
 static size_t settled(void)
 {
-	size_t n, before;
+	size_t n = resident(), before;
+	int still;
 
-	n = resident();
-	do {
+	for (still = 0; still < 10; still = n == before ? still + 1 : 0) {
 		before = n;
 		usleep(20000);
 		n = resident();
-	} while (n != before);
+	}
 	return n;
 }
 

@@ -1,0 +1,22 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Runs in the VM: page faults on a mapped file of ext4, and the commands that came of them.
+# NAME.truth has what the program did and what the kernel counted for it.
+. /in/lib.sh
+
+mke2fs -q -t ext4 /dev/nvme0n1
+mkdir -p /mnt
+mount /dev/nvme0n1 /mnt
+dd if=/dev/urandom of=/mnt/file bs=1M count=16 2>/dev/null
+sync
+for way in seq rand advised direct sigbus; do
+	rec nvme,mmap $way --stream -- sh -c "/in/faults /mnt/file $way 509 >/out/$way.truth"
+done
+cat /sys/kernel/debug/fault_around_bytes >fault_around
+rec mmap exact --exact-pages -- sh -c '
+	cat /sys/kernel/debug/fault_around_bytes >fault_around.exact
+	/in/faults /mnt/file rand 509 >/out/exact.truth'
+cat /sys/kernel/debug/fault_around_bytes >fault_around.after
+rec mmap fio --exact-pages -- fio --name=mapped --filename=/mnt/file --ioengine=mmap --rw=read --bs=4k --size=4M --invalidate=1 \
+	--output-format=json --output=/out/fio.fio
+umount /mnt
