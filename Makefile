@@ -31,7 +31,7 @@ src := $(filter-out src/kvio.c $(wildcard src/*/*.bpf.c) $(if $(filter 0,$(BPF))
 obj := $(src:src/%.c=$(O)/%.o)
 main_obj := $(O)/kvio.o
 aliases := analyze_load_path iouring_monitor kv_io_size kvio2perfetto kvio_plan kvio_sem2manifest kvio_tp_report \
-	kvio_validate nvme_tp_monitor nvme_uring_cmd_monitor nvme_uring_cmd_smoke syscall_monitor
+	kvio_validate mmap_readamp nvme_tp_monitor nvme_uring_cmd_monitor nvme_uring_cmd_smoke syscall_monitor
 unit_src := $(wildcard tests/unit/test_*.c)
 unit := $(unit_src:tests/unit/%.c=$(B)/unit/%)
 helper_src := $(wildcard tests/*.c)

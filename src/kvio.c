@@ -50,6 +50,7 @@ static const struct alias {
 	{ "kv_io_size", "plan", NULL },
 	{ "kvio_plan", "plan", "--older" },
 	{ "iouring_monitor", "record", "iouring" },
+	{ "mmap_readamp", "record", "mmap,syscall" },
 	{ "nvme_tp_monitor", "record", "nvme" },
 	{ "kvio_sem2manifest", "manifest", "--schema=1" },
 	{ "kvio_tp_report", "report", NULL },

@@ -230,17 +230,23 @@ static void put_call(struct buf *b, const struct ev_syscall *c, const struct kno
 
 /* ---- the document ---- */
 
-void monitor_head(struct monitor *m, struct buf *b)
+static void document_head(void *arg, struct buf *b)
 {
-	(void)m;
+	(void)arg;
 	buf_lit(b, "{\n\"raw_events\": [");
 }
 
-int monitor_call(struct monitor *m, struct buf *b, const struct ev_syscall *c, struct names *names)
+static int document_event(void *arg, struct buf *b, const void *record, struct names *names)
 {
-	const struct known_task *t = names_task_at(names, c->tid, c->ts_ns);
-	int ret = add(m, c, t);
+	const struct ev_syscall *c = record;
+	const struct known_task *t;
+	struct monitor *m = arg;
+	int ret;
 
+	if (c->kind != EV_SYSCALL)
+		return 0;
+	t = names_task_at(names, c->tid, c->ts_ns);
+	ret = add(m, c, t);
 	if (ret || !m->o.detailed)
 		return ret;
 	if (m->n_raw == m->o.max_events) {
@@ -332,8 +338,10 @@ static void put_processes(const struct monitor *m, struct buf *b)
 	buf_lit(b, "]");
 }
 
-void monitor_end(struct monitor *m, struct buf *b, const json_t *footer)
+static void document_end(void *arg, struct buf *b, const json_t *footer)
 {
+	struct monitor *m = arg;
+
 	sort(m);
 	buf_lit(b, "\n],\n");
 	put_metadata(m, b, footer);
@@ -344,6 +352,11 @@ void monitor_end(struct monitor *m, struct buf *b, const json_t *footer)
 	buf_lit(b, ",\n");
 	put_processes(m, b);
 	buf_lit(b, "\n}\n");
+}
+
+struct cap_document monitor_document(struct monitor *m)
+{
+	return (struct cap_document){ .head = document_head, .event = document_event, .end = document_end, .arg = m };
 }
 
 /* Without what would steer a terminal. */

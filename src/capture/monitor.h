@@ -7,9 +7,7 @@
 #ifndef KVIO_MONITOR_H
 #define KVIO_MONITOR_H
 
-#include <jansson.h>
-
-#include "capture/names.h"
+#include "capture/writer.h"
 #include "lib/buf.h"
 
 struct monitor;
@@ -23,12 +21,8 @@ struct monitor_options {
 /* NULL = no memory. */
 struct monitor *monitor_new(const struct monitor_options *o);
 void monitor_free(struct monitor *m);
-/* Opens the document. */
-void monitor_head(struct monitor *m, struct buf *b);
-/* One call.  0 or -ENOMEM. */
-int monitor_call(struct monitor *m, struct buf *b, const struct ev_syscall *c, struct names *names);
-/* Closes it; the account is that of the footer of a capture. */
-void monitor_end(struct monitor *m, struct buf *b, const json_t *footer);
+/* For cap_create_document(); of the records it takes the system calls. */
+struct cap_document monitor_document(struct monitor *m);
 /* The sums as tables for people: the calls, and the first processes. */
 void monitor_text(const struct monitor *m, struct buf *b);
 /* Calls that are in the sums only. */

@@ -10,7 +10,6 @@
 
 #include "capture/jsonl_write.h"
 #include "capture/kvt.h"
-#include "capture/monitor.h"
 #include "capture/older_uring.h"
 #include "capture/record.h"
 #include "lib/buf.h"
@@ -24,7 +23,7 @@ struct cap_writer {
 	struct kvt_writer *kvt; /* one of the two */
 	struct zout *text;
 	struct buf line;
-	struct monitor *monitor; /* NULL but for its document */
+	const struct cap_document *document; /* in place of a capture, else NULL */
 	enum cap_format format;
 	struct older_uring older;
 	int error;
@@ -84,7 +83,7 @@ static int hand_on(struct cap_writer *w)
 }
 
 static int create(struct cap_writer **out, const char *path, enum cap_format format, const json_t *meta,
-		  struct monitor *monitor)
+		  const struct cap_document *document)
 {
 	struct cap_writer *w = calloc(1, sizeof(*w));
 	int fd, ret;
@@ -92,15 +91,15 @@ static int create(struct cap_writer **out, const char *path, enum cap_format for
 	if (!w)
 		return -ENOMEM;
 	w->format = format;
-	w->monitor = monitor;
+	w->document = document;
 	fd = strcmp(path, "-") ? cap_create_file(path) : STDOUT_FILENO;
 	ret = fd < 0 ? fd : 0;
 	if (!ret && format == CAP_KVT)
 		ret = kvt_writer_open(&w->kvt, fd, meta);
 	else if (!ret)
 		ret = zout_open_live(&w->text, fd, path);
-	if (!ret && monitor)
-		monitor_head(monitor, &w->line);
+	if (!ret && document)
+		document->head(document->arg, &w->line);
 	else if (!ret && w->text && format != CAP_OLDER_URING)
 		ret = put_doc(w, meta);
 	if (ret) {
@@ -119,18 +118,18 @@ int cap_create(struct cap_writer **out, const char *path, enum cap_format format
 	return create(out, path, format, meta, NULL);
 }
 
-int cap_create_monitor(struct cap_writer **out, const char *path, struct monitor *m)
+int cap_create_document(struct cap_writer **out, const char *path, const struct cap_document *d)
 {
-	return create(out, path, CAP_JSONL, NULL, m);
+	return create(out, path, CAP_JSONL, NULL, d);
 }
 
 static void put_text(struct cap_writer *w, const void *record, struct names *names)
 {
 	u8 kind = *(const u8 *)record;
 
-	if (w->monitor) {
-		if (kind == EV_SYSCALL && !w->error)
-			w->error = monitor_call(w->monitor, &w->line, record, names);
+	if (w->document) {
+		if (!w->error)
+			w->error = w->document->event(w->document->arg, &w->line, record, names);
 	} else if (w->format == CAP_OLDER_URING) {
 		if (kind == EV_URING && !w->error)
 			w->error = older_uring_lines(&w->older, &w->line, record, names);
@@ -178,8 +177,8 @@ static int put_footer(struct cap_writer *w, const json_t *footer)
 {
 	int ret = 0;
 
-	if (w->monitor) {
-		monitor_end(w->monitor, &w->line, footer);
+	if (w->document) {
+		w->document->end(w->document->arg, &w->line, footer);
 		return 0;
 	}
 	if (w->format != CAP_OLDER_URING)

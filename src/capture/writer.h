@@ -17,7 +17,16 @@ enum cap_format {
 };
 
 struct cap_writer;
-struct monitor;
+
+/* What an older tool writes, in place of a capture; each gets `arg`. */
+struct cap_document {
+	void (*head)(void *arg, struct buf *b);
+	/* Any record as of event.h.  0 or -errno. */
+	int (*event)(void *arg, struct buf *b, const void *record, struct names *names);
+	/* The account is that of the footer of a capture. */
+	void (*end)(void *arg, struct buf *b, const json_t *footer);
+	void *arg;
+};
 
 /* By suffix: .kvt; .jsonl, .json or .ndjson, also with .gz or .zst behind; "-" is JSONL. */
 enum cap_format cap_format_of(const char *path);
@@ -30,8 +39,8 @@ int cap_create_file(const char *path);
  * (borrowed).  0 or -errno; then nothing was created or what was there is cut.
  */
 int cap_create(struct cap_writer **out, const char *path, enum cap_format format, const json_t *meta);
-/* The same of the document of an older tool; the monitor is borrowed until the end. */
-int cap_create_monitor(struct cap_writer **out, const char *path, struct monitor *m);
+/* The same of the document of an older tool, which is borrowed until the end. */
+int cap_create_document(struct cap_writer **out, const char *path, const struct cap_document *d);
 /* One record as of event.h.  The first error is kept and returned ever after. */
 int cap_write(struct cap_writer *w, const void *record, size_t size, struct names *names);
 /* Hands all that is buffered to the kernel: what is lost by a kill is what came since. */

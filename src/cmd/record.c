@@ -17,6 +17,7 @@
 #include "lib/clock.h"
 #include "lib/human.h"
 #include "model/live.h"
+#include "out/mmap_tables.h"
 #include "out/top.h"
 #include "session/extents.h"
 #include "session/screen.h"
@@ -40,7 +41,7 @@ static struct {
 } o = { .ring_bytes = 16 << 20, .max_events = 1000000 };
 
 /* Of syscall_monitor; the others take none of them. */
-static const struct opt older[] = {
+static const struct opt older_opts[] = {
 	OPT_GROUP("Options of syscall_monitor"),
 	OPT_STR(0, "json-out", &o.document, "FILE", "write its JSON document to FILE (- is standard output)"),
 	OPT_U64(0, "max-events", &o.max_events, "N",
@@ -162,18 +163,20 @@ static void parse_probes(int argc, char **argv)
 		die_usage("--min-size is above --max-size");
 }
 
-/* syscall_monitor: its document, or a capture when -o asks for one.  NULL: neither. */
-static struct monitor *open_monitor(const char **path)
+/* What an older name writes in place of a capture, when no -o asks for one. */
+struct older {
+	struct monitor *monitor;    /* of syscall_monitor */
+	struct mmap_tables *tables; /* of mmap_readamp */
+	struct cap_document document;
+	const char *path; /* NULL: a capture is written */
+};
+
+static void open_monitor(struct older *x)
 {
 	struct monitor_options m = { .detailed = !o.no_detailed && o.document,
 				     .max_events = o.max_events,
 				     .label = o.label };
 
-	if (!opt_is_older() || o.witnesses != TRACE_SYSCALL) {
-		if (o.document || o.label || o.detailed || o.no_detailed)
-			die_usage("--json-out, --label and --detailed are options of syscall_monitor");
-		return NULL;
-	}
 	if (o.document && (o.output || o.jsonl))
 		die_usage("--json-out and --output name two outputs");
 	if (o.detailed && o.no_detailed)
@@ -181,9 +184,44 @@ static struct monitor *open_monitor(const char **path)
 	if (o.max_events < 1000 || o.max_events > 10000000)
 		die_usage("--max-events: 1000 to 10000000");
 	if (o.output || o.jsonl)
-		return NULL;
-	*path = o.document ? o.document : "/dev/null";
-	return monitor_new(&m);
+		return;
+	x->path = o.document ? o.document : "/dev/null";
+	x->monitor = monitor_new(&m);
+	x->document = monitor_document(x->monitor);
+}
+
+/* Its tables count each fault by its program, and what calls asked for. */
+static void open_tables(struct older *x)
+{
+	static const char *calls[] = { "read",	"pread64",  "readv",  "preadv",	 "preadv2",
+				       "write", "pwrite64", "writev", "pwritev", "pwritev2" };
+	struct mmap_tables_options m = { .page_bytes = (u64)sysconf(_SC_PAGESIZE),
+					 .useful_bytes = o.useful_bytes,
+					 .json = o.json };
+
+	if (!o.ops.n)
+		o.ops = (struct opt_list){ calls, ARRAY_SIZE(calls) };
+	o.stream = true;
+	if (o.output || o.jsonl)
+		return;
+	x->path = "-";
+	x->tables = mmap_tables_new(&m);
+	x->document = mmap_tables_document(x->tables);
+	o.json = false;
+}
+
+static void open_older(struct older *x, bool runs_program)
+{
+	bool monitor = opt_is_older() && o.witnesses == TRACE_SYSCALL;
+
+	if (!monitor && (o.document || o.label || o.detailed || o.no_detailed))
+		die_usage("--json-out, --label and --detailed are options of syscall_monitor");
+	if (monitor)
+		open_monitor(x);
+	else if (opt_is_older() && o.witnesses == (TRACE_MMAP | TRACE_SYSCALL))
+		open_tables(x);
+	if (x->monitor && !runs_program && !o.duration_ns)
+		o.duration_ns = 10 * NSEC_PER_SEC;
 }
 
 static const char *output_path(enum cap_format *format)
@@ -356,7 +394,7 @@ static void print_monitor(const struct monitor *m)
 
 /* From a loaded tracer to a finished file.  Returns the exit status. */
 static int record(struct session *s, struct recorder *r, const char *path, enum cap_format format,
-		  struct monitor *monitor, struct extents *x, char **command)
+		  const struct older *older, struct extents *x, char **command)
 {
 	struct child child = {}, *c = command[0] ? &child : NULL;
 	enum recorder_end end;
@@ -367,8 +405,8 @@ static int record(struct session *s, struct recorder *r, const char *path, enum 
 	char span[32];
 	struct stat st;
 
-	if (monitor) {
-		ret = cap_create_monitor(&r->writer, path, monitor);
+	if (older->path) {
+		ret = cap_create_document(&r->writer, path, &older->document);
 	} else {
 		meta = session_meta(s, kvio_version, command);
 		ret = cap_create(&r->writer, path, format, meta);
@@ -447,8 +485,8 @@ static int record(struct session *s, struct recorder *r, const char *path, enum 
 	print_summary(s, &r->totals, path, file_bytes);
 	if (x->n_patterns)
 		tell_extents(x);
-	if (monitor)
-		print_monitor(monitor);
+	if (older->monitor)
+		print_monitor(older->monitor);
 	tell_cost(r->trace);
 	if (end == END_CHILD)
 		return child_exit_code(status);
@@ -467,18 +505,15 @@ static int run(int argc, char **argv)
 	struct recorder r = {};
 	enum cap_format format = CAP_UNKNOWN;
 	struct extents x = {};
-	struct monitor *monitor;
+	struct older older = {};
 	const char *path;
 	char **command, why[512];
 	int ret;
 
 	opt_parse(&cmd_record, &argc, argv, &command);
 	parse_probes(argc, argv);
-	monitor = open_monitor(&path);
-	if (!monitor)
-		path = output_path(&format);
-	else if (!command[0] && !o.duration_ns)
-		o.duration_ns = 10 * NSEC_PER_SEC;
+	open_older(&older, command[0] != NULL);
+	path = older.path ? older.path : output_path(&format);
 	if (o.ring_bytes > 1u << 30)
 		die_usage("--ring: at most 1G");
 	ret = session_open(&s,
@@ -514,7 +549,10 @@ static int run(int argc, char **argv)
 			   recorder_event, &r, why, sizeof(why));
 	if (verbosity > (ret ? 0 : 1))
 		fputs(trace_log(), stderr);
-	if (ret) {
+	if (older.path && !older.monitor && !older.tables) {
+		err(-ENOMEM, "cannot record");
+		ret = EXIT_FAILED;
+	} else if (ret) {
 		err(-1, "cannot record: %s", why);
 		ret = ret == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 	} else {
@@ -524,11 +562,12 @@ static int run(int argc, char **argv)
 		x.patterns = (const char *const *)s.map_files;
 		x.n_patterns = o.map_files.n;
 		x.r = &r;
-		ret = record(&s, &r, path, format, monitor, &x, command);
+		ret = record(&s, &r, path, format, &older, &x, command);
 		extents_free(&x);
 	}
 	session_close(&s);
-	monitor_free(monitor);
+	monitor_free(older.monitor);
+	mmap_tables_free(older.tables);
 	names_free(&r.names);
 	return ret;
 }
@@ -584,6 +623,6 @@ const struct cmd cmd_record = {
 		    "    look at the commands as they come",
 	.words = words,
 	.opts = opts,
-	.older = older,
+	.older = older_opts,
 	.run = run,
 };

@@ -105,7 +105,7 @@ static void ratio(struct buf *out, const struct fault_sums *s, enum amplificatio
 	buf_byte(out, '\n');
 }
 
-static void amplification(struct buf *out, const struct fault_sums *s)
+void text_amplification(struct buf *out, const struct fault_sums *s)
 {
 	const char *hint = faults_hint(s);
 	u64 used = s->useful_bytes ? s->useful_bytes : s->all.touched_pages * s->page_bytes;
@@ -171,7 +171,7 @@ void text_faults(struct buf *out, const struct model *m)
 			buf_lit(out, "  events were lost: these are lower bounds\n");
 		files(out, m, &s);
 		footprint(out, &s);
-		amplification(out, &s);
+		text_amplification(out, &s);
 		blocks(out, &s);
 	}
 	faults_free(&s);
@@ -200,13 +200,13 @@ static void jw_sums(struct json *j, const struct ev_cache *c)
 	jw_number_of(j, "direct_write_bytes", c->direct_write_bytes, direct);
 }
 
-static void jw_files(struct json *j, const struct model *m, const struct fault_sums *s)
+static void jw_files(struct json *j, const struct model *m, const struct fault_sums *s, u32 most)
 {
 	u32 i;
 
 	jw_number(j, "n_files", s->n_files);
 	jw_array(j, "files");
-	for (i = 0; i < MIN(s->n_files, (u32)MAX_FILES); i++) {
+	for (i = 0; i < MIN(s->n_files, most); i++) {
 		jw_item(j);
 		jw_open(j, '{');
 		jw_pooled(j, "path", &m->strings, s->file[i]->path);
@@ -262,30 +262,34 @@ static void jw_blocks(struct json *j, const struct fault_sums *s)
 	jw_close(j, ']');
 }
 
+void jw_fault_sums(struct json *j, const struct model *m, const struct fault_sums *s, u32 most_files)
+{
+	jw_object(j, "page_faults");
+	jw_number(j, "page_bytes", s->page_bytes);
+	jw_number_of(j, "useful_bytes", s->useful_bytes, s->useful_bytes);
+	jw_bool(j, "incomplete", s->all.flags & CACHE_INCOMPLETE);
+	jw_object(j, "all");
+	jw_sums(j, &s->all);
+	jw_number(j, "lat_n", s->lat.n);
+	jw_number_of(j, "lat_p50_ns", hist_percentile(&s->lat, 50), s->lat.n);
+	jw_number_of(j, "lat_p99_ns", hist_percentile(&s->lat, 99), s->lat.n);
+	jw_number_of(j, "lat_max_ns", s->lat.max, s->lat.n);
+	jw_close(j, '}');
+	jw_files(j, m, s, most_files);
+	jw_ratios(j, s);
+	jw_blocks(j, s);
+	jw_close(j, '}');
+}
+
 void jw_faults(struct json *j, const struct model *m)
 {
 	struct fault_sums s;
 
 	if (!m->cache.n && !m->fault.n && !m->block.n)
 		return;
-	if (faults_measure(&s, m)) {
+	if (faults_measure(&s, m))
 		j->b->failed = true;
-	} else {
-		jw_object(j, "page_faults");
-		jw_number(j, "page_bytes", s.page_bytes);
-		jw_number_of(j, "useful_bytes", s.useful_bytes, s.useful_bytes);
-		jw_bool(j, "incomplete", s.all.flags & CACHE_INCOMPLETE);
-		jw_object(j, "all");
-		jw_sums(j, &s.all);
-		jw_number(j, "lat_n", s.lat.n);
-		jw_number_of(j, "lat_p50_ns", hist_percentile(&s.lat, 50), s.lat.n);
-		jw_number_of(j, "lat_p99_ns", hist_percentile(&s.lat, 99), s.lat.n);
-		jw_number_of(j, "lat_max_ns", s.lat.max, s.lat.n);
-		jw_close(j, '}');
-		jw_files(j, m, &s);
-		jw_ratios(j, &s);
-		jw_blocks(j, &s);
-		jw_close(j, '}');
-	}
+	else
+		jw_fault_sums(j, m, &s, MAX_FILES);
 	faults_free(&s);
 }

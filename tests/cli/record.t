@@ -39,6 +39,9 @@ older() { # PATTERN NAME ARGUMENTS...
 older 'options of syscall_monitor' iouring_monitor --label x
 older '1000 to 10000000' syscall_monitor --max-events 5
 older 'exclude each other' syscall_monitor --detailed --no-detailed
+older "unknown option '--frobnicate'" mmap_readamp --frobnicate
+older 'options of syscall_monitor' mmap_readamp --json-out "$dir/a.json"
+older 'not a process id' mmap_readamp --pid x
 older 'two outputs' syscall_monitor --json-out "$dir/a.json" -o "$dir/a.kvt"
 
 # A kernel that cannot be traced: one line, no file, exit 1.

@@ -66,6 +66,29 @@ rec read 1000
 is "$(sums read '"\(.faults) \(.fill_pages)"')" "0 $(truth read .resident)" 'read: no fault, pages of the page cache'
 ok 'block requests carried what came in' holds read '.block_read_bytes >= .fill_pages * .page_bytes - 1048576'
 
+# --- by the older name: tables, each file one row; what calls asked for, and no other program
+"$B/mmap_readamp" --json --useful-bytes 1000 -- "$B/tests/faults" "$dir/file" rand 2003 >"$dir/older.out" 2>"$dir/err"
+is $? 0 'mmap_readamp: runs the program'
+head -n 1 "$dir/older.out" >"$dir/older.truth"
+tail -n +2 "$dir/older.out" >"$dir/older.json"
+older() { # FILTER
+	jq -r "$1" "$dir/older.json"
+}
+is "$(older ".faults[] | select(.ino == $ino) | \"\(.minor) \(.major) \(.path)\"")" "$(truth older '"\(.minor) \(.major)"') $dir/file" \
+	"... one row of the file, with rusage's faults and its path"
+is "$(older "[.page_faults.files[] | select(.ino == $ino) | .fill_pages, (.touched_pages <= $(truth older .distinct)), (.mapped_pages >= $(truth older .distinct))] | join(\" \")")" \
+	"$(truth older .resident) true true" '... what came in, and a footprint between its bounds'
+is "$(older '[.faults[].tgid] | unique | length') $(older '.account | .seen == .stored + .filtered')" '1 true' '... of that program alone, and it adds up'
+is "$(older '.page_faults.amplification.all | "\(.whole_bytes) \(.part_bytes > 0)"')" '1000 true' '... the ratio of what it had use for'
+"$B/mmap_readamp" -q -- "$B/tests/faults" "$dir/file" direct 211 >"$dir/older.out"
+is "$(awk -v f=":$ino $dir/file" '/^intent/ { on = 1 } /^O_DIRECT/ { on = 2 } /^block/ { on = 0 }
+	on && substr($0, length($0) - length(f) + 1) == f { print $1, $2, $3 }' "$dir/older.out" | paste -sd, | cut -d' ' -f1-6)" \
+	"R 211 $((211 * 8192)),211 1.729 8192" '... calls, and direct IO, in one row each'
+like "$(cat "$dir/older.out")" 'events: seen [0-9]+, stored [0-9]+, filtered [0-9]+, lost 0' '... with the account'
+"$B/mmap_readamp" -q -o "$dir/older.kvt" -- "$B/tests/faults" "$dir/file" read 100 >"$dir/older.out"
+is "$("$KVIO" sql --csv "$dir/older.kvt" "select count(*), sum(size) from syscall where path = '$dir/file' and name = 'pread64'" | tail -n 1 | tr -d '\r')" \
+	"100,$((100 * 4096))" '... -o makes a capture with the calls'
+
 # --- without --stream: the same sums, no record of each
 "$KVIO" record mmap -q -o "$dir/sums.kvt" -- "$B/tests/faults" "$dir/file" rand 2003 >"$dir/sums.truth"
 "$KVIO" cat -q "$dir/sums.kvt" >"$dir/sums.jsonl"
