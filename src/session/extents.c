@@ -185,7 +185,8 @@ int extents_begin(struct extents *x)
 
 /*
  * Marks what of `now` lies elsewhere than it did.  True when a byte that had a
- * place has another one, or none.
+ * place has another one, or none.  What lies behind the end of a file is not
+ * its bytes: XFS allocates ahead there and gives it back when it likes.
  */
 static bool compare(const struct file_map *was, const struct file_map *now, u8 *moved)
 {
@@ -194,9 +195,9 @@ static bool compare(const struct file_map *was, const struct file_map *now, u8 *
 
 	for (i = 0; i < was->n; i++) {
 		const struct file_extent *a = &was->extent[i];
-		u64 at = a->offset, end = a->offset + a->bytes;
+		u64 at = a->offset, end = MIN(a->offset + a->bytes, was->size);
 
-		if (!extent_has_place(a->flags))
+		if (!extent_has_place(a->flags) || at >= end)
 			continue;
 		while (k < now->n && now->extent[k].offset + now->extent[k].bytes <= at)
 			k++;

@@ -220,6 +220,12 @@ elif [ -n "$frag" ]; then
 	"$KVIO" cat -q "$dir/map.kvt" -o "$dir/map.jsonl" && "$KVIO" cat -q "$dir/map.jsonl" -o "$dir/mapback.kvt"
 	q='select path, taken, file_offset, bytes, physical, flags, moved, ts_ns from extent order by 1, 2, 3'
 	is "$(sql mapback "$q" | md5sum)" "$(sql map "$q" | md5sum)" '--map-files: the same from JSONL and back'
+	mkdir "$dir/ahead"
+	dd if=/dev/urandom of="$dir/ahead/d" bs=64k count=5 conv=fsync 2>/dev/null
+	fallocate -n -o 327680 -l 1M "$dir/ahead/d"
+	rec ahead --map-files "$dir/ahead" -- truncate -s 327680 "$dir/ahead/d"
+	is "$(sql ahead "select sum(bytes) > 1048576, (select max(moved) from mapped_file) from extent group by taken order by taken")" '1,0 0,0' \
+		'--map-files: blocks behind the end of a file that are given back are no move'
 	like "$("$KVIO" report "$dir/map.kvt")" 'files on the device: 2 mapped, 0 moved meanwhile, 1 without a map' '--map-files: in the report'
 else
 	echo '# SKIP filefrag is not installed or does not know this file system'
