@@ -26,7 +26,7 @@
 #include "lib/types.h"
 
 #define KVT_MAGIC   "\x89kvt\r\n\x1a\n"
-#define KVT_VERSION 0x00010000u /* major << 16 | minor */
+#define KVT_VERSION 0x00010001u /* major << 16 | minor */
 
 enum kvt_block_type {
 	/* 1..127: records of that enum ev_kind */
@@ -43,6 +43,7 @@ enum kvt_block_type {
 enum kvt_codec {
 	KVT_RAW = 0,
 	KVT_ZSTD = 1,
+	KVT_PLANES = 2, /* since 1.1: records by planes (lib/planes.h), then zstd */
 };
 
 struct kvt_block {

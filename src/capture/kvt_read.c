@@ -8,6 +8,7 @@
 #include "capture/event.h"
 #include "capture/kvt.h"
 #include "capture/kvt_format.h"
+#include "lib/planes.h"
 
 struct kvt_reader {
 	kvt_read_fn read;
@@ -95,12 +96,12 @@ static bool sane(const struct kvt_block *b)
 {
 	bool doc = b->type == KVT_META || b->type == KVT_FOOTER;
 
-	if (b->magic != KVT_BLOCK_MAGIC || b->codec > KVT_ZSTD || b->raw > KVT_MAX_BLOCK || b->stored > KVT_MAX_BLOCK)
+	if (b->magic != KVT_BLOCK_MAGIC || b->codec > KVT_PLANES || b->raw > KVT_MAX_BLOCK || b->stored > KVT_MAX_BLOCK)
 		return false;
 	if (b->codec == KVT_RAW && b->raw != b->stored)
 		return false;
 	if (doc || b->type == KVT_TEXT)
-		return true;
+		return b->codec != KVT_PLANES;
 	return b->record_bytes && b->raw % b->record_bytes == 0;
 }
 
@@ -109,7 +110,7 @@ static int read_payload(struct kvt_reader *r, const struct kvt_block *b, u64 sta
 {
 	ssize_t n;
 
-	if (room(&r->stored, &r->stored_cap, b->stored + 1) || room(&r->raw, &r->raw_cap, b->raw + 1))
+	if (room(&r->stored, &r->stored_cap, MAX(b->stored, b->raw) + 1) || room(&r->raw, &r->raw_cap, b->raw + 1))
 		return -ENOMEM;
 	n = read_full(r, r->stored, b->stored);
 	if (n < 0)
@@ -119,12 +120,16 @@ static int read_payload(struct kvt_reader *r, const struct kvt_block *b, u64 sta
 	if (kvt_crc(b, r->stored) != b->crc)
 		return defect(r, start, "damaged block (checksum)");
 	*payload = r->stored;
-	if (b->codec == KVT_ZSTD) {
+	if (b->codec != KVT_RAW) {
 		size_t got = ZSTD_decompressDCtx(r->unpack, r->raw, b->raw, r->stored, b->stored);
 
 		if (ZSTD_isError(got) || got != b->raw)
 			return defect(r, start, "damaged block (zstd)");
 		*payload = r->raw;
+	}
+	if (b->codec == KVT_PLANES) {
+		planes_join(r->stored, r->raw, b->record_bytes, b->raw / b->record_bytes);
+		*payload = r->stored;
 	}
 	return 1;
 }

@@ -9,10 +9,13 @@
 #include "capture/event.h"
 #include "capture/kvt.h"
 #include "capture/kvt_format.h"
+#include "lib/planes.h"
 
 /* Large enough for zstd to find the repeats, small enough to lose little at a kill. */
-#define BLOCK_BYTES (256u << 10)
-#define ZSTD_LEVEL  1
+#define BLOCK_BYTES  (256u << 10)
+#define ZSTD_LEVEL   1
+/* Of planes, where the higher level finds nothing more. */
+#define PLANES_LEVEL (-1)
 
 struct block_buf {
 	u8 *p;
@@ -33,6 +36,7 @@ struct kvt_writer {
 	bool busy;
 	struct block_buf block[N_BLOCKS];
 	ZSTD_CCtx *zstd;
+	u8 *planes; /* the records of a block, to be packed */
 	u8 *packed; /* a block header and its stored payload */
 	size_t packed_cap;
 };
@@ -61,17 +65,32 @@ static int write_all(struct kvt_writer *w, const void *data, size_t n)
 	return w->error;
 }
 
+/* What packs the payload best: a path is text, whose bytes belong together. */
+static enum kvt_codec codec_of(const struct kvt_writer *w, const struct kvt_block *b)
+{
+	if (w->busy)
+		return KVT_RAW;
+	return b->record_bytes && b->type != EV_PATH ? KVT_PLANES : KVT_ZSTD;
+}
+
 static int write_block(struct kvt_writer *w, struct kvt_block *b, const void *payload)
 {
+	enum kvt_codec codec = codec_of(w, b);
 	u8 *stored = w->packed + sizeof(*b);
+	const void *from = payload;
 	size_t n = 0;
 
 	b->magic = KVT_BLOCK_MAGIC;
 	b->codec = KVT_RAW;
-	if (!w->busy) {
-		n = ZSTD_compressCCtx(w->zstd, stored, w->packed_cap - sizeof(*b), payload, b->raw, ZSTD_LEVEL);
+	if (codec == KVT_PLANES) {
+		planes_split(w->planes, payload, b->record_bytes, b->raw / b->record_bytes);
+		from = w->planes;
+	}
+	if (codec != KVT_RAW) {
+		n = ZSTD_compressCCtx(w->zstd, stored, w->packed_cap - sizeof(*b), from, b->raw,
+				      codec == KVT_PLANES ? PLANES_LEVEL : ZSTD_LEVEL);
 		if (!ZSTD_isError(n) && n < b->raw)
-			b->codec = KVT_ZSTD;
+			b->codec = (u8)codec;
 	}
 	if (b->codec == KVT_RAW) {
 		n = b->raw;
@@ -121,7 +140,8 @@ static int start(struct kvt_writer **out, struct kvt_writer *w, const json_t *me
 	int ret;
 
 	w->zstd = ZSTD_createCCtx();
-	if (!w->zstd)
+	w->planes = malloc(BLOCK_BYTES);
+	if (!w->zstd || !w->planes)
 		w->error = -ENOMEM;
 	else if (!packed_room(w, BLOCK_BYTES) && !write_all(w, &head, sizeof(head)))
 		write_doc(w, KVT_META, meta);
@@ -317,6 +337,7 @@ int kvt_writer_close(struct kvt_writer *w, const json_t *footer)
 	for (at = 0; at < N_BLOCKS; at++)
 		free(w->block[at].p);
 	ZSTD_freeCCtx(w->zstd);
+	free(w->planes);
 	free(w->packed);
 	free(w);
 	return ret;

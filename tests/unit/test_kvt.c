@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <zstd.h>
 
 #include "capture/event.h"
 #include "capture/kvt.h"
@@ -224,6 +225,66 @@ static void wrong_magic_and_newer_major_are_refused(void **state)
 	free(in.p);
 }
 
+/* A block of n commands as version 1.0 has it, or a document, with this codec. */
+static size_t put_block(u8 *out, enum kvt_block_type type, enum kvt_codec codec, const void *payload, u32 n, u16 record)
+{
+	struct kvt_block b = { .magic = KVT_BLOCK_MAGIC,
+			       .type = (u8)type,
+			       .codec = (u8)codec,
+			       .record_bytes = record,
+			       .raw = n,
+			       .first_ts_ns = 0,
+			       .last_ts_ns = UINT64_MAX };
+
+	b.stored = n;
+	if (codec == KVT_RAW)
+		memcpy(out + sizeof(b), payload, n);
+	else
+		b.stored = (u32)ZSTD_compress(out + sizeof(b), ZSTD_compressBound(n), payload, n, 1);
+	b.crc = kvt_crc(&b, out + sizeof(b));
+	memcpy(out, &b, sizeof(b));
+	return sizeof(b) + b.stored;
+}
+
+static struct input older_file(enum kvt_codec footer)
+{
+	struct kvt_head head = { .magic = KVT_MAGIC, .version = 0x00010000 };
+	struct ev_nvme c[100];
+	struct input in = { .p = malloc(1 << 16) };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(c); i++)
+		c[i] = command(i);
+	memcpy(in.p, &head, sizeof(head));
+	in.n = sizeof(head);
+	in.n += put_block(in.p + in.n, KVT_META, KVT_RAW, "{}", 2, 0);
+	in.n += put_block(in.p + in.n, (enum kvt_block_type)EV_NVME, KVT_ZSTD, c, sizeof(c), sizeof(*c));
+	in.n += put_block(in.p + in.n, KVT_FOOTER, footer, "{}", 2, 0);
+	return in;
+}
+
+static void the_older_version_is_read(void **state)
+{
+	struct input in = older_file(KVT_ZSTD);
+	struct seen s = read_all(&in);
+
+	(void)state;
+	assert_int_equal(s.commands, 100);
+	assert_true(s.complete);
+	free(in.p);
+}
+
+static void a_document_has_no_planes(void **state)
+{
+	struct input in = older_file(KVT_PLANES);
+	struct seen s = read_all(&in);
+
+	(void)state;
+	assert_int_equal(s.commands, 100);
+	assert_true(!s.complete && strstr(s.defect, "damaged block header"));
+	free(in.p);
+}
+
 static void unknown_kind_is_refused_by_the_writer(void **state)
 {
 	json_t *meta = json_object();
@@ -261,6 +322,8 @@ int main(void)
 		cmocka_unit_test(cut_anywhere_opens_to_the_last_whole_block),
 		cmocka_unit_test(any_flipped_bit_is_noticed),
 		cmocka_unit_test(wrong_magic_and_newer_major_are_refused),
+		cmocka_unit_test(the_older_version_is_read),
+		cmocka_unit_test(a_document_has_no_planes),
 		cmocka_unit_test(unknown_kind_is_refused_by_the_writer),
 		cmocka_unit_test(a_full_disk_is_an_error),
 	};
