@@ -8,8 +8,8 @@
  * Every arm (one capture) has a process "LMCache LABEL" with its objects, one
  * "NVMe DEVICE LABEL" a device with its commands, "Serving LABEL" with the
  * requests of the serving engine when there are any, and a time base of its
- * own: the earliest thing drawn, so that arms start side by side.  System calls
- * and io_uring requests have a process "Program COMM[PID] LABEL" for each
+ * own: the earliest thing drawn, so that arms start side by side.  System calls,
+ * io_uring requests and page faults have a process "Program COMM[PID] LABEL" for each
  * program; see perfetto_programs.h.
  */
 #ifndef KVIO_PERFETTO_H
@@ -45,7 +45,7 @@ struct perfetto_stats {
 	 * events). */
 	struct perfetto_kind {
 		u64 slices, n, amount;
-	} commands /* refused ones, too */, objects, object_instants, requests, losses, calls, uring;
+	} commands /* refused ones, too */, objects, object_instants, requests, losses, calls, uring, faults;
 	struct cause_sums cause;
 	u64 reissued; /* first attempts, not drawn: rows = commands.n + reissued */
 	u64 tagged_bytes, untagged, untagged_bytes, headers; /* of what reached the device */

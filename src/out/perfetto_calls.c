@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What is said of one system call or io_uring request: its name, arguments and arrows. */
+/* What is said of one system call, io_uring request or page fault: its name, arguments and arrows. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,10 +11,10 @@
 /* ---- who ---- */
 
 /* A name as a word of valid UTF-8. */
-static void add_word(struct pf_writer *w, struct buf *out, const struct pf_draw *a, u32 comm)
+void pf_word(struct pf_writer *w, struct buf *out, const struct pf_draw *a, enum pf_secret kind, u32 string)
 {
-	const char *s = strpool_get(&a->m->strings, comm);
-	size_t n = strpool_len(&a->m->strings, comm), i, len;
+	const char *s = strpool_get(&a->m->strings, string);
+	size_t n = strpool_len(&a->m->strings, string), i, len;
 	char hidden[16];
 
 	if (!n) {
@@ -22,7 +22,7 @@ static void add_word(struct pf_writer *w, struct buf *out, const struct pf_draw 
 		return;
 	}
 	if (w->o->redact) {
-		pf_hidden(w, SECRET_COMM, s, n, hidden);
+		pf_hidden(w, kind, s, n, hidden);
 		buf_str(out, hidden);
 		return;
 	}
@@ -42,7 +42,7 @@ void pf_program_name(struct pf_writer *w, struct buf *out, const struct pf_draw 
 		buf_lit(out, "others");
 		return;
 	}
-	add_word(w, out, a, p->comm);
+	pf_word(w, out, a, SECRET_COMM, p->comm);
 	if (p->pid)
 		buf_printf(out, "[%u]", p->pid);
 }
@@ -51,7 +51,7 @@ void pf_thread_name(struct pf_writer *w, struct buf *out, const struct pf_draw *
 {
 	u32 task = a->m->call.row[t->last_row].task;
 
-	add_word(w, out, a, task == NONE ? 0 : a->m->task[task].comm);
+	pf_word(w, out, a, SECRET_COMM, task == NONE ? 0 : a->m->task[task].comm);
 	buf_printf(out, " %u", t->tid);
 }
 
@@ -246,6 +246,42 @@ void pf_request_describe(struct pf_writer *w, struct pf_spans *x, const struct p
 		pb_fixed64(&w->b, EVENT_TERMINATING_FLOW_ID, arrow_id(a, ARROW_TO_REQUEST, s->item));
 }
 
+static const char *fault_name(const struct ev_fault *e)
+{
+	return e->flags & FAULT_MAJOR ? e->retries ? "major retried" : "major" : e->retries ? "minor retried" : "minor";
+}
+
+void pf_fault_describe(struct pf_writer *w, struct pf_spans *x, const struct pf_span *s)
+{
+	const struct pf_draw *a = x->source.arm;
+	const struct fault_row *r = &a->m->fault.row[s->item];
+	const struct ev_fault *e = &r->ev;
+
+	put_name(w, fault_name(e), s->n,
+		 e->flags & FAULT_FAILED       ? " FAILED"
+		 : e->flags & FAULT_UNFINISHED ? " UNFINISHED"
+					       : "");
+	if (s->n > 1) {
+		group_args(w, x, s);
+		return;
+	}
+	path_arg(w, a, r->path);
+	pf_arg_u64(w, ARG_offset, e->offset);
+	address_arg(w, ARG_address, e->address);
+	pf_arg_u64(w, ARG_tid, e->tid);
+	pf_arg_u64(w, ARG_came_in_pages, e->filled);
+	if (e->retries)
+		pf_arg_u64(w, ARG_retries, e->retries);
+	if (e->flags & FAULT_NO_TIME)
+		pf_arg_bool(w, ARG_real_dur, false);
+	if (e->flags & FAULT_WRITE)
+		pf_arg_bool(w, ARG_write, true);
+	if (e->flags & FAULT_EXEC)
+		pf_arg_bool(w, ARG_exec, true);
+	if (e->flags & FAULT_KERNEL)
+		pf_arg_bool(w, ARG_kernel, true);
+}
+
 u64 pf_call_class(const struct pf_draw *a, const struct pf_span *s)
 {
 	const struct ev_syscall *e = &a->m->call.row[s->item].ev;
@@ -258,4 +294,11 @@ u64 pf_request_class(const struct pf_draw *a, const struct pf_span *s)
 	const struct ev_uring *e = &a->m->uring.row[s->item].ev;
 
 	return (u64)e->opcode << 2 | request_failed(e) << 1 | !!(e->flags & URING_UNFINISHED);
+}
+
+u64 pf_fault_class(const struct pf_draw *a, const struct pf_span *s)
+{
+	const struct ev_fault *e = &a->m->fault.row[s->item].ev;
+
+	return (e->flags & (FAULT_MAJOR | FAULT_FAILED | FAULT_UNFINISHED)) << 1 | !!e->retries;
 }

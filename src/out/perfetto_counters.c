@@ -27,7 +27,7 @@ void pf_count(struct pf_writer *w, u64 ns, struct pf_counter *c, s64 v)
 	pf_count_again(w, ns, c);
 }
 
-static void count_double(struct pf_writer *w, u64 ns, struct pf_counter *c, double v)
+void pf_count_double(struct pf_writer *w, u64 ns, struct pf_counter *c, double v)
 {
 	c->value.x = v;
 	c->known = c->is_double = true;
@@ -86,7 +86,7 @@ static void emit_counter(struct pf_writer *w, struct pf_source *s)
 		pf_count(w, s->next_ns, &u->cmds, (s64)b->cmds);
 	else
 		/* bytes / 10 ms in 10^6 bytes / s */
-		count_double(w, s->next_ns, &u->mbs, (double)b->bytes * 1e-4);
+		pf_count_double(w, s->next_ns, &u->mbs, (double)b->bytes * 1e-4);
 	if (b->closing || next_start(b) == b->end_ns) {
 		b->closing = false;
 		load(b, false);

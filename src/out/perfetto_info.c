@@ -88,6 +88,8 @@ static void cause_args(struct pf_writer *w, const struct pf_draw *a)
 		return;
 	pf_arg_u64(w, ARG_calls, a->m->call.n);
 	pf_arg_u64(w, ARG_uring_requests, a->m->uring.n);
+	if (a->m->fault.n)
+		pf_arg_u64(w, ARG_faults, a->m->fault.n);
 	if (!a->m->cause.on)
 		return;
 	pf_arg_u64(w, ARG_cmds_joined, s->joined.n);

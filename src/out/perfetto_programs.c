@@ -14,11 +14,7 @@
 
 /* ---- who ---- */
 
-struct finder {
-	struct map64 program, thread; /* by pid; by program and tid */
-};
-
-static int make_room(void *array, u32 *cap, u32 n, size_t size)
+int pf_make_room(void *array, u32 *cap, u32 n, size_t size)
 {
 	void *p;
 
@@ -32,11 +28,8 @@ static int make_room(void *array, u32 *cap, u32 n, size_t size)
 	return 0;
 }
 
-/*
- * The program of a task, made when there is none; its name is the latest of
- * its first thread, else of any.  NULL: memory is out.
- */
-static struct pf_program *program_of(struct pf_draw *a, struct finder *f, u32 task, u32 tid)
+/* Its name is the latest of its first thread, else of any. */
+struct pf_program *pf_program_of(struct pf_draw *a, struct pf_finder *f, u32 task, u32 tid)
 {
 	struct pf_programs *all = a->programs;
 	const struct task *t = task == NONE ? NULL : &a->m->task[task];
@@ -50,7 +43,7 @@ static struct pf_program *program_of(struct pf_draw *a, struct finder *f, u32 ta
 	if (!at)
 		return NULL;
 	if (is_new) {
-		if (make_room(&all->v, &all->cap, all->n, sizeof(*all->v)))
+		if (pf_make_room(&all->v, &all->cap, all->n, sizeof(*all->v)))
 			return NULL;
 		*at = all->n;
 		all->v[all->n++] = (struct pf_program){ .pid = pid, .comm = t ? t->comm : 0, .named_by = tid };
@@ -63,7 +56,7 @@ static struct pf_program *program_of(struct pf_draw *a, struct finder *f, u32 ta
 	return p;
 }
 
-static struct pf_thread *thread_of(struct pf_draw *a, struct finder *f, struct pf_program *p, u32 tid)
+static struct pf_thread *thread_of(struct pf_draw *a, struct pf_finder *f, struct pf_program *p, u32 tid)
 {
 	u64 key = (u64)(p - a->programs->v) << 32 | tid;
 	bool is_new = false;
@@ -72,7 +65,7 @@ static struct pf_thread *thread_of(struct pf_draw *a, struct finder *f, struct p
 	if (!at)
 		return NULL;
 	if (is_new) {
-		if (make_room(&p->thread, &p->cap_threads, p->n_threads, sizeof(*p->thread)))
+		if (pf_make_room(&p->thread, &p->cap_threads, p->n_threads, sizeof(*p->thread)))
 			return NULL;
 		*at = p->n_threads;
 		p->thread[p->n_threads++] = (struct pf_thread){ .tid = tid };
@@ -80,15 +73,14 @@ static struct pf_thread *thread_of(struct pf_draw *a, struct finder *f, struct p
 	return p->thread ? &p->thread[*at] : NULL;
 }
 
-/* A span list counts first and is filled then. */
-static int spans_room(struct pf_spans *s)
+int pf_spans_room(struct pf_spans *s)
 {
 	s->span = malloc((s->n + 1ul) * sizeof(*s->span));
 	s->n = 0;
 	return s->span ? 0 : -ENOMEM;
 }
 
-static void add_span(struct pf_draw *a, struct pf_spans *s, u64 begin_ns, u64 lat_ns, u64 amount, u32 item)
+void pf_add_span(struct pf_draw *a, struct pf_spans *s, u64 begin_ns, u64 lat_ns, u64 amount, u32 item)
 {
 	u64 end_ns = lat_ns > UINT64_MAX - begin_ns ? UINT64_MAX : begin_ns + lat_ns;
 
@@ -116,7 +108,7 @@ static u64 request_bytes(const struct ev_uring *e)
 	return uring_op_class(e->opcode) != CALL_IS_OTHER ? (u64)e->res : 0;
 }
 
-static int walk_calls(struct pf_draw *a, struct finder *f, bool fill)
+static int walk_calls(struct pf_draw *a, struct pf_finder *f, bool fill)
 {
 	struct pf_program *p;
 	struct pf_thread *t;
@@ -125,21 +117,21 @@ static int walk_calls(struct pf_draw *a, struct finder *f, bool fill)
 	for (i = 0; i < a->m->call.n; i++) {
 		const struct call_row *c = &a->m->call.row[i];
 
-		p = program_of(a, f, c->task, c->ev.tid);
+		p = pf_program_of(a, f, c->task, c->ev.tid);
 		t = p ? thread_of(a, f, p, c->ev.tid) : NULL;
 		if (!t)
 			return -ENOMEM;
 		t->last_row = i;
 		a->programs->call_program[i] = (u16)(p - a->programs->v);
 		if (fill)
-			add_span(a, &t->calls, c->ev.ts_ns, c->ev.lat_ns, call_bytes(&c->ev), i);
+			pf_add_span(a, &t->calls, c->ev.ts_ns, c->ev.lat_ns, call_bytes(&c->ev), i);
 		else
 			t->calls.n++;
 	}
 	return 0;
 }
 
-static int walk_requests(struct pf_draw *a, struct finder *f, bool fill)
+static int walk_requests(struct pf_draw *a, struct pf_finder *f, bool fill)
 {
 	struct pf_program *p;
 	u32 i;
@@ -147,12 +139,12 @@ static int walk_requests(struct pf_draw *a, struct finder *f, bool fill)
 	for (i = 0; i < a->m->uring.n; i++) {
 		const struct uring_row *r = &a->m->uring.row[i];
 
-		p = program_of(a, f, r->task, r->ev.tid);
+		p = pf_program_of(a, f, r->task, r->ev.tid);
 		if (!p)
 			return -ENOMEM;
 		a->programs->request_program[i] = (u16)(p - a->programs->v);
 		if (fill)
-			add_span(a, &p->requests, r->ev.ts_ns, r->ev.lat_ns, request_bytes(&r->ev), i);
+			pf_add_span(a, &p->requests, r->ev.ts_ns, r->ev.lat_ns, request_bytes(&r->ev), i);
 		else
 			p->requests.n++;
 	}
@@ -168,7 +160,7 @@ static int by_time(const void *x, const void *y)
 	return c ? c : pf_compare(a->item, b->item);
 }
 
-static void sort_spans(struct pf_spans *s)
+void pf_sort_spans(struct pf_spans *s)
 {
 	u32 i;
 
@@ -180,7 +172,7 @@ static void sort_spans(struct pf_spans *s)
 		}
 }
 
-static int make_spans(struct pf_draw *a, struct finder *f)
+static int make_spans(struct pf_draw *a, struct pf_finder *f)
 {
 	struct pf_programs *all = a->programs;
 	int ret = walk_calls(a, f, false);
@@ -189,9 +181,9 @@ static int make_spans(struct pf_draw *a, struct finder *f)
 	if (!ret)
 		ret = walk_requests(a, f, false);
 	for (i = 0; i < all->n && !ret; i++) {
-		ret = spans_room(&all->v[i].requests);
+		ret = pf_spans_room(&all->v[i].requests);
 		for (k = 0; k < all->v[i].n_threads && !ret; k++)
-			ret = spans_room(&all->v[i].thread[k].calls);
+			ret = pf_spans_room(&all->v[i].thread[k].calls);
 	}
 	if (!ret)
 		ret = walk_calls(a, f, true);
@@ -200,34 +192,38 @@ static int make_spans(struct pf_draw *a, struct finder *f)
 
 int pf_programs_prepare(struct pf_draw *a)
 {
-	struct finder f = {};
+	struct pf_finder f = {};
 	u32 i, k;
 	int ret;
 
-	if (!a->m->call.n && !a->m->uring.n)
+	if (!a->m->call.n && !a->m->uring.n && !a->m->fault.n)
 		return 0;
 	a->programs = calloc(1, sizeof(*a->programs));
 	if (!a->programs)
 		return -ENOMEM;
 	a->programs->call_program = malloc((a->m->call.n + 1ul) * sizeof(u16));
 	a->programs->request_program = malloc((a->m->uring.n + 1ul) * sizeof(u16));
-	if (!a->programs->call_program || !a->programs->request_program)
+	a->programs->fault_program = malloc((a->m->fault.n + 1ul) * sizeof(u16));
+	if (!a->programs->call_program || !a->programs->request_program || !a->programs->fault_program)
 		return -ENOMEM;
 	ret = make_spans(a, &f);
+	if (!ret)
+		ret = pf_faults_prepare(a, &f);
 	map64_free(&f.program);
 	map64_free(&f.thread);
+	map64_free(&f.file);
 	for (i = 0; i < a->programs->n && !ret; i++) {
 		struct pf_program *p = &a->programs->v[i];
 
 		for (k = 0; k < p->n_threads; k++) {
 			struct pf_spans *s = &p->thread[k].calls;
 
-			sort_spans(s);
+			pf_sort_spans(s);
 			s->describe = pf_call_describe;
 			s->class = pf_call_class;
 			s->drawn = &a->stats->calls;
 		}
-		sort_spans(&p->requests);
+		pf_sort_spans(&p->requests);
 		p->requests.describe = pf_request_describe;
 		p->requests.class = pf_request_class;
 		p->requests.drawn = &a->stats->uring;
@@ -328,7 +324,7 @@ static void emit_rate(struct pf_writer *w, struct pf_source *s)
 
 static int rate_bin(struct pf_rate *r, u64 ns)
 {
-	if (make_room(&r->bin, &r->cap, r->n, sizeof(*r->bin)))
+	if (pf_make_room(&r->bin, &r->cap, r->n, sizeof(*r->bin)))
 		return -ENOMEM;
 	r->bin[r->n++] = (struct pf_rate_bin){ .ns = ns };
 	return 0;
@@ -421,6 +417,8 @@ int pf_programs_lanes(struct pf_draw *a)
 		ret = make_arrows(a);
 	if (!ret)
 		ret = fill_rates(a);
+	if (!ret)
+		ret = pf_faults_count(a);
 	/* A value each for begin and end: as much as the slices themselves. */
 	for (i = 0; i < all->n && !a->aggregated && !a->lean; i++)
 		if (all->v[i].requests.n)
@@ -438,6 +436,9 @@ int pf_programs_each(struct pf_draw *a, int (*fn)(struct pf_draw *a, struct pf_s
 			ret = fn(a, &a->programs->v[i].thread[k].calls, arg);
 	for (i = 0; a->programs && i < a->programs->n && !ret; i++)
 		ret = fn(a, &a->programs->v[i].requests, arg);
+	for (i = 0; a->programs && i < a->programs->n && !ret; i++)
+		for (k = 0; k < a->programs->v[i].n_files && !ret; k++)
+			ret = fn(a, &a->programs->v[i].file[k].faults, arg);
 	return ret;
 }
 
@@ -446,7 +447,7 @@ u32 pf_programs_sources(const struct pf_draw *a)
 	u32 n = 0, i;
 
 	for (i = 0; a->programs && i < a->programs->n; i++)
-		n += a->programs->v[i].n_threads + 2;
+		n += a->programs->v[i].n_threads + a->programs->v[i].n_files + 3;
 	return n;
 }
 
@@ -475,6 +476,8 @@ u32 pf_programs_start(struct pf_draw *a, struct pf_source **heap, u32 n)
 		r->source = (struct pf_source){ .emit = emit_rate, .order = ORDER_COUNTERS, .arm = a };
 		r->source.next_ns = r->n ? r->bin[0].ns : PF_DONE;
 		h.v[h.n++] = &r->source;
+		pf_faults_start(a, &a->programs->v[i].counts);
+		h.v[h.n++] = &a->programs->v[i].counts.source;
 	}
 	/* Calls before the requests that they submit, at equal times too. */
 	pf_programs_each(a, start_spans, &h);
@@ -492,6 +495,10 @@ void pf_programs_count_again(struct pf_writer *w, const struct pf_draw *a, u64 n
 		pf_count_again(w, now, &p->in_flight);
 		for (d = 0; d < N_DIRS && p->rate.source.next_ns != now; d++)
 			pf_count_again(w, now, &p->rate.counter[d]);
+		if (p->counts.source.next_ns == now)
+			continue;
+		pf_count_again(w, now, &p->counts.major);
+		pf_count_again(w, now, &p->counts.amplification);
 	}
 }
 
@@ -512,6 +519,7 @@ void pf_programs_free(struct pf_draw *a)
 		free(all->v[i].thread);
 		free(all->v[i].rate.bin);
 		pf_spans_free(&all->v[i].requests);
+		pf_faults_free(&all->v[i]);
 	}
 	if (!all)
 		return;
@@ -520,6 +528,7 @@ void pf_programs_free(struct pf_draw *a)
 	follow_free(&all->request_cmds);
 	free(all->call_program);
 	free(all->request_program);
+	free(all->fault_program);
 	free(all->from);
 	free(all->entered);
 	free(all->v);

@@ -8,8 +8,8 @@
 
 bool perfetto_is_empty(const struct model *m)
 {
-	return !m->cmd.n && !m->op.n && !m->serving.n && !m->call.n && !m->uring.n && !m->cut.cmds && !m->cut.ops &&
-	       !m->cut.spans && !m->cut.calls && !m->cut.requests;
+	return !m->cmd.n && !m->op.n && !m->serving.n && !m->call.n && !m->uring.n && !m->fault.n && !m->cut.cmds &&
+	       !m->cut.ops && !m->cut.spans && !m->cut.calls && !m->cut.requests && !m->cut.faults;
 }
 
 static bool is_folded(const struct perfetto_kind *k)
@@ -20,7 +20,7 @@ static bool is_folded(const struct perfetto_kind *k)
 bool perfetto_is_aggregated(const struct perfetto_stats *s)
 {
 	return is_folded(&s->commands) || is_folded(&s->objects) || is_folded(&s->object_instants) ||
-	       is_folded(&s->requests) || is_folded(&s->calls) || is_folded(&s->uring);
+	       is_folded(&s->requests) || is_folded(&s->calls) || is_folded(&s->uring) || is_folded(&s->faults);
 }
 
 static PRINTF(2, 3) void say(struct report_warnings *w, const char *fmt, ...)
@@ -157,6 +157,7 @@ static void detail(struct perfetto_sentences *x, const struct perfetto_stats *s)
 	folded(x, "requests", &s->requests);
 	folded(x, "system calls", &s->calls);
 	folded(x, "io_uring requests", &s->uring);
+	folded(x, "page faults", &s->faults);
 	if (s->lean)
 		say(&x->notes,
 		    "LEAN: LBA counters take one sample in %.3f ms, and real_dur is told only where it is false "
@@ -173,7 +174,7 @@ void perfetto_sentences(struct perfetto_sentences *x, const struct model *m, con
 	report_warnings(&x->warnings, m, &h);
 	if (perfetto_is_empty(m))
 		say(&x->warnings, "there is nothing in this capture: 0 objects, 0 device commands");
-	else if (!m->cmd.n && !m->op.n && !m->serving.n && !m->call.n && !m->uring.n)
+	else if (!m->cmd.n && !m->op.n && !m->serving.n && !m->call.n && !m->uring.n && !m->fault.n)
 		say(&x->warnings, "the filters leave nothing to draw");
 	ids(x, m);
 	join(x, m);

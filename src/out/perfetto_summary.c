@@ -61,7 +61,8 @@ static bool all_drawn(const struct model *m, const struct perfetto_stats *s)
 	return same(sum_commands(m), s->commands) && same(sum_objects(m), objects) &&
 	       same(sum_requests(m), s->requests) && m->dev_in.commands == m->cmd.n + m->cut.cmds &&
 	       m->sem_in.semantic == m->op.n + m->cut.ops && s->calls.n == m->call.n && s->uring.n == m->uring.n &&
-	       m->dev_in.calls == m->call.n + m->cut.calls && m->dev_in.requests == m->uring.n + m->cut.requests;
+	       m->dev_in.calls == m->call.n + m->cut.calls && m->dev_in.requests == m->uring.n + m->cut.requests &&
+	       s->faults.n == m->fault.n && m->dev_in.faults == m->fault.n + m->cut.faults;
 }
 
 u32 perfetto_verdict(const struct perfetto_result *r, bool warnings)
@@ -149,10 +150,10 @@ static void causes(struct buf *b, const struct model *m, const struct perfetto_s
 	const struct cause_sums *c = &s->cause;
 	u32 i;
 
-	if (!m->dev_in.calls && !m->dev_in.requests)
+	if (!m->dev_in.calls && !m->dev_in.requests && !m->dev_in.faults)
 		return;
-	buf_printf(b, "  programs: %llu system calls, %llu io_uring requests\n", ULL(m->dev_in.calls),
-		   ULL(m->dev_in.requests));
+	buf_printf(b, "  programs: %llu system calls, %llu io_uring requests, %llu page faults\n", ULL(m->dev_in.calls),
+		   ULL(m->dev_in.requests), ULL(m->dev_in.faults));
 	if (!m->cause.on)
 		return;
 	buf_printf(b, "  causes  : %llu of %llu commands joined with the call or request that caused them\n",
@@ -168,9 +169,9 @@ static void emitted(struct buf *b, const struct model *m, const struct perfetto_
 {
 	const struct cut_account *cut = &m->cut;
 
-	if (cut->calls || cut->requests)
-		buf_printf(b, "  cut     : %llu system calls, %llu io_uring requests\n", ULL(cut->calls),
-			   ULL(cut->requests));
+	if (cut->calls || cut->requests || cut->faults)
+		buf_printf(b, "  cut     : %llu system calls, %llu io_uring requests, %llu page faults\n",
+			   ULL(cut->calls), ULL(cut->requests), ULL(cut->faults));
 	if (cut->cmds || cut->ops || cut->spans || cut->overflows)
 		buf_printf(b,
 			   "  cut     : %llu commands (%llu bytes), %llu operations, %llu requests, %llu overflows\n",
@@ -181,6 +182,8 @@ static void emitted(struct buf *b, const struct model *m, const struct perfetto_
 	if (s->calls.n + s->uring.n)
 		buf_printf(b, ", %llu system calls, %llu io_uring requests", ULL(s->calls.slices),
 			   ULL(s->uring.slices));
+	if (s->faults.n)
+		buf_printf(b, ", %llu page faults", ULL(s->faults.slices));
 	if (s->reissued)
 		buf_printf(b, " (and %llu first attempts not drawn)", ULL(s->reissued));
 	buf_printf(b, "\n  %s\n",
@@ -347,6 +350,8 @@ static void json_arm(struct buf *b, const struct perfetto_arm *arm, const struct
 		kind(b, "drawn_syscalls", &s->calls, "bytes");
 		kind(b, "drawn_io_uring", &s->uring, "bytes");
 	}
+	if (m->dev_in.faults)
+		kind(b, "drawn_page_faults", &s->faults, "bytes");
 	json_join(b, m);
 	json_causes(b, m, &s->cause);
 	json_losses(b, m, &h, s);

@@ -158,13 +158,37 @@ static void serving_tracks(struct pf_writer *w, struct pf_draw *a, u32 pid)
 	a->serving.track = lane_tracks(w, "requests", serving, a->serving.n_lanes, 10);
 }
 
-/* Lanes below a track of their own when there are several. */
-static u32 thread_track(struct pf_writer *w, const char *name, u32 parent, u32 n_lanes, s64 rank)
+/* Lanes LANE.000 and on below a track of their own when there are several. */
+static u32 thread_track(struct pf_writer *w, const char *name, const char *lane, u32 parent, u32 n_lanes, s64 rank)
 {
 	u32 track = descriptor(
 		w, &(struct track){ .name = name, .parent = parent, .rank = rank, .explicit_order = n_lanes > 1 });
 
-	return n_lanes > 1 ? lane_tracks(w, name, track, n_lanes, 0) : track;
+	return n_lanes > 1 ? lane_tracks(w, lane, track, n_lanes, 0) : track;
+}
+
+/* The files of a program, one below the other, and what their faults came to. */
+static void file_tracks(struct pf_writer *w, struct pf_draw *a, struct pf_program *p, u32 io, s64 rank)
+{
+	struct buf name = {};
+	u32 group, i;
+
+	if (!p->n_files)
+		return;
+	group = descriptor(
+		w, &(struct track){ .name = "page faults", .parent = io, .rank = rank, .explicit_order = true });
+	for (i = 0; i < p->n_files; i++) {
+		struct pf_spans *s = &p->file[i].faults;
+
+		buf_reset(&name);
+		pf_file_name(w, &name, a, &p->file[i]);
+		buf_byte(&name, '\0');
+		s->track = thread_track(w, name.failed ? "" : name.p, "faults", group, s->n_lanes, i);
+	}
+	w->b.failed |= name.failed;
+	buf_free(&name);
+	p->counts.major.track = counter(w, "major faults", io, rank + 1, "faults");
+	p->counts.amplification.track = counter(w, "read amplification", io, rank + 2, "x");
 }
 
 static void program_tracks(struct pf_writer *w, struct pf_draw *a, struct pf_program *p, u32 pid)
@@ -180,19 +204,21 @@ static void program_tracks(struct pf_writer *w, struct pf_draw *a, struct pf_pro
 		buf_reset(&name);
 		pf_thread_name(w, &name, a, &p->thread[i]);
 		buf_byte(&name, '\0');
-		p->thread[i].calls.track =
-			thread_track(w, name.failed ? "" : name.p, io, p->thread[i].calls.n_lanes, 10 + (s64)i);
+		p->thread[i].calls.track = thread_track(w, name.failed ? "" : name.p, "calls", io,
+							p->thread[i].calls.n_lanes, 10 + (s64)i);
 	}
 	w->b.failed |= name.failed;
 	buf_free(&name);
 	if (p->requests.n)
-		p->requests.track = thread_track(w, "io_uring", io, p->requests.n_lanes, 10 + (s64)p->n_threads);
+		p->requests.track =
+			thread_track(w, "io_uring", "io_uring", io, p->requests.n_lanes, 10 + (s64)p->n_threads);
 	if (p->requests.open)
 		p->in_flight.track = counter(w, "requests in flight", io, 12 + (s64)p->n_threads, "requests");
 	if (p->rate.n) {
 		p->rate.counter[DIR_READ].track = counter(w, "read MB/s", io, 13 + (s64)p->n_threads, "MB/s");
 		p->rate.counter[DIR_WRITE].track = counter(w, "written MB/s", io, 14 + (s64)p->n_threads, "MB/s");
 	}
+	file_tracks(w, a, p, io, 15 + (s64)p->n_threads);
 }
 
 void pf_arm_tracks(struct pf_writer *w, struct pf_draw *a)

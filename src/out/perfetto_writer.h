@@ -62,7 +62,8 @@ enum event_type { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER =
 	X(orphan_completions) X(user_data) X(res) X(tokens) X(request_id) X(ms) X(n) X(lat_p50_ns) X(lat_max_ns)       \
 	X(dur_p50_ns) X(dur_max_ns) X(headers) X(parts) X(outside_bytes) X(join_why) X(piece) X(aggregated) X(device) X(lean) \
 	X(fd) X(fd2) X(offset) X(address) X(size) X(size_partial) X(arg) X(ret) X(ring) X(sqe_flags) X(sqpoll) X(punted)       \
-	X(calls) X(uring_requests) X(cmds_joined) X(cmds_no_thread) X(cmds_outside) X(cmds_uncertain)
+	X(calls) X(uring_requests) X(cmds_joined) X(cmds_no_thread) X(cmds_outside) X(cmds_uncertain)                         \
+	X(tid) X(retries) X(came_in_pages) X(write) X(exec) X(kernel) X(faults)
 #define PF_ARG_ID(name) ARG_##name,
 enum pf_arg { ARG_0, PF_ARGS(PF_ARG_ID) N_PF_ARGS };
 /* clang-format on */
@@ -188,6 +189,7 @@ struct pf_counter {
 	} value; /* when known */
 };
 void pf_count(struct pf_writer *w, u64 ns, struct pf_counter *c, s64 v);
+void pf_count_double(struct pf_writer *w, u64 ns, struct pf_counter *c, double v);
 /* The value again, for the start of what is written. */
 void pf_count_again(struct pf_writer *w, u64 ns, const struct pf_counter *c);
 
@@ -336,7 +338,7 @@ struct pf_draw {
 	u32 n_objects;
 	u32 *object_of; /* index into object by operation, NONE = has no span */
 
-	struct pf_programs *programs; /* NULL = no calls and no requests */
+	struct pf_programs *programs; /* NULL = no calls, no requests and no faults */
 	struct pf_instants info;      /* on `capture info` */
 	bool aggregated;	      /* some slices stand for several things */
 	bool lean;		      /* less is said of each command */
