@@ -82,3 +82,53 @@ int issue_end_trace(struct emit *e, int status)
 		status = EXIT_FAILED, err(ret, "cannot write the semantic trace");
 	return status;
 }
+
+/* ---- the index ---- */
+
+int issue_recover(struct issue_recovered *r, const struct index_words *w, struct work *work)
+{
+	char why[KV_WHY] = "";
+	int ret;
+
+	work->checkpoint_every_ns = w->every_ns;
+	if (!w->recover && !w->check)
+		return EXIT_OK;
+	ret = store_recover(&work->rig->store, work->rig->worker[0].q, true, &r->found, why);
+	if (ret) {
+		if (why[0])
+			err(-1, "the checkpoint is of another layout: %s", why);
+		else
+			err(MIN(ret, -1), "cannot read the checkpoint");
+		return EXIT_FAILED;
+	}
+	if (!r->found.seq)
+		note("no checkpoint is there: it begins empty");
+	else
+		note("checkpoint %llu: %llu objects, %llu dropped for another header, %llu entries that cannot be%s",
+		     ULL(r->found.seq), ULL(r->found.objects), ULL(r->found.dropped), ULL(r->found.bad),
+		     r->found.renamed ? ", of another device name" : "");
+	return EXIT_OK;
+}
+
+int issue_check_recovered(struct issue_recovered *r, const struct index_words *w, struct work *work)
+{
+	int ret;
+
+	if (!w->check)
+		return 0;
+	ret = work_check_stored(work, &r->checked);
+	note("recovered objects: %llu whole, %llu torn and forgotten, %llu failed", ULL(r->checked.whole),
+	     ULL(r->checked.torn), ULL(r->checked.failed));
+	return ret;
+}
+
+int issue_last_checkpoint(const struct index_words *w, struct work *work)
+{
+	if (w->checkpoint && !work->rig->wedged)
+		work_checkpoint(work);
+	if (!work->checkpoint_res)
+		return EXIT_OK;
+	err(MIN(work->checkpoint_res, -1), "a checkpoint was not written%s",
+	    work->checkpoint_res == -EFBIG ? ": the index does not fit (--meta-bytes makes room)" : "");
+	return EXIT_FAILED;
+}

@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include "lib/buf.h"
+#include "out/work.h"
 #include "store/emit.h"
 #include "store/options.h"
 
@@ -26,5 +27,34 @@ void issue_tell(struct buf *b);
 int issue_print(struct buf *b, int status);
 /* Closes the trace.  `status`, or EXIT_FAILED when it could not be written. */
 int issue_end_trace(struct emit *e, int status);
+
+/* What a run begins with and leaves behind of the index: recovery, its check, checkpoints. */
+struct index_words {
+	bool recover, check, checkpoint;
+	u64 every_ns;
+};
+
+/* clang-format off */
+#define INDEX_OPTS(w)                                                                                        \
+	OPT_FLAG(0, "recover", &(w).recover, "begin with what the last checkpoint says is there"),              \
+	OPT_FLAG(0, "check-recovered", &(w).check,                                                              \
+		 "... and load all of it first: what is torn is forgotten (needs --payload-sum, --check-header or " \
+		 "--verify)"),                                                                                  \
+	OPT_FLAG(0, "checkpoint", &(w).checkpoint, "write one at the end"),                                     \
+	OPT_DURATION(0, "checkpoint-every", &(w).every_ns, "TIME",                                              \
+		     "... and between calls, when that much time has passed since the last")
+/* clang-format on */
+
+struct issue_recovered {
+	struct store_recovery found;
+	struct work_checked checked;
+};
+
+/* Fills the index when that was asked for.  EXIT_OK, or EXIT_FAILED when the reason was told. */
+int issue_recover(struct issue_recovered *r, const struct index_words *w, struct work *work);
+/* Loads what was found.  0, or as work_check_stored(). */
+int issue_check_recovered(struct issue_recovered *r, const struct index_words *w, struct work *work);
+/* The last checkpoint, and what became of the others: EXIT_OK, or EXIT_FAILED when the reason was told. */
+int issue_last_checkpoint(const struct index_words *w, struct work *work);
 
 #endif

@@ -19,16 +19,16 @@
 #include "lib/zio.h"
 #include "model/agent.h"
 #include "out/manifest.h"
-#include "out/work.h"
 
 #define NOT_GIVEN UINT64_MAX
 
 static struct rig_words words = RIG_WORDS_DEFAULT;
+static struct index_words kept;
 static const char *opt_model, *opt_dtype = "bfloat16", *opt_sem, *opt_record, *opt_sigma = "1.0", *opt_hit = "0.5";
 static const char *opt_trace, *opt_agent, *opt_speed = "0";
 static u64 opt_chunk = KV_CHUNK_TOKENS, opt_tp = 1, opt_payload, opt_requests = 200, opt_median = 1024;
 static u64 opt_seed = 1234, opt_chunks, opt_passes = 1, opt_warmup, opt_turns, opt_sessions = 8;
-static bool opt_json, opt_recover, opt_checkpoint, opt_no_evict;
+static bool opt_json, opt_no_evict;
 
 static const struct opt opts[] = {
 	OPT_GROUP("Objects"),
@@ -60,8 +60,7 @@ static const struct opt opts[] = {
 	RIG_OPTS_LAYOUT(words),
 	RIG_OPTS_ISSUE(words),
 	RIG_OPTS_SAFETY(words),
-	OPT_FLAG(0, "recover", &opt_recover, "begin with what the last checkpoint says is there"),
-	OPT_FLAG(0, "checkpoint", &opt_checkpoint, "write one at the end"),
+	INDEX_OPTS(kept),
 	OPT_GROUP("Output"),
 	OPT_STR(0, "sem", &opt_sem, "FILE", "the semantic trace (else $LMCACHE_KVIO_TRACE, which is appended to)"),
 	OPT_STR(0, "record", &opt_record, "FILE", "the manifest, for kvio replay"),
@@ -150,6 +149,7 @@ struct workload {
 	struct emit emit;
 	struct kv_manifest manifest;
 	struct work work;
+	struct issue_recovered recovery;
 	struct object_kind kind;
 	struct kv_requests requests;
 	u64 *tokens; /* of --trace */
@@ -461,27 +461,6 @@ static int write_manifest(const struct workload *w)
 
 /* ---- the whole ---- */
 
-static int recover(struct workload *w)
-{
-	struct store_recovery r;
-	char why[KV_WHY] = "";
-	int ret;
-
-	if (!opt_recover)
-		return 0;
-	ret = store_recover(&w->rig.store, w->rig.worker[0].q, true, &r, why);
-	if (ret)
-		return why[0] ? err(-1, "the checkpoint is of another layout: %s", why)
-			      : err(MIN(ret, -1), "cannot read the checkpoint");
-	if (!r.seq)
-		note("no checkpoint is there: it begins empty");
-	else
-		note("checkpoint %llu: %llu objects, %llu dropped for another header, %llu entries that cannot be%s",
-		     ULL(r.seq), ULL(r.objects), ULL(r.dropped), ULL(r.bad),
-		     r.renamed ? ", of another device name" : "");
-	return 0;
-}
-
 static int report(struct workload *w, int ret)
 {
 	struct work_report *p = &w->report;
@@ -491,6 +470,8 @@ static int report(struct workload *w, int ret)
 	p->command = "workload";
 	p->rig = &w->rig;
 	p->work = &w->work;
+	p->recovered = &w->recovery.found;
+	p->checked = kept.check ? &w->recovery.checked : NULL;
 	p->model = w->kind.model;
 	p->dtype = w->kind.dtype;
 	p->chunk_tokens = w->kind.dtype ? opt_chunk : 0;
@@ -516,6 +497,8 @@ static int open_all(struct workload *w)
 	char why[GUARD_WHY];
 	int ret;
 
+	if (kept.check && !words.sum && !words.check_header && !words.verify)
+		die_usage("--check-recovered needs something to check by: --payload-sum, --check-header or --verify");
 	if (choose_object(&w->kind) || read_tokens(w))
 		return EXIT_FAILED;
 	if (rig_options_make(&o, &words, w->kind.bytes, why))
@@ -534,6 +517,7 @@ static int open_all(struct workload *w)
 	w->work.rig = &w->rig;
 	w->work.stop = &issue_stop;
 	w->work.verify = words.verify;
+	w->work.evict = !opt_no_evict;
 	w->work.shape = w->kind.shape[0] ? w->kind.shape : NULL;
 	w->work.dtype = w->kind.dtype;
 	if (work_init(&w->work) || kv_requests_init(&w->requests, &requests)) {
@@ -544,7 +528,7 @@ static int open_all(struct workload *w)
 		return EXIT_FAILED;
 	if (opt_record)
 		begin_manifest(w);
-	if (recover(w))
+	if (issue_recover(&w->recovery, &kept, &w->work))
 		return EXIT_FAILED;
 	if (issue_begin_trace(&w->emit, opt_sem, &w->rig, "kvio workload"))
 		return EXIT_FAILED;
@@ -567,17 +551,10 @@ static int run(int argc, char **argv)
 	if (status)
 		goto out;
 	issue_catch_signals();
-	ret = opt_agent ? run_agent(w) : run_requests(w);
-	if (opt_checkpoint && !ret) {
-		struct batch_sums *sums = calloc(1, sizeof(*sums));
-
-		ret = sums ? store_checkpoint(&w->rig.store, w->rig.worker[0].q, sums) : -ENOMEM;
-		free(sums);
-		if (ret)
-			status = EXIT_FAILED, err(MIN(ret, -1), "no checkpoint was written%s",
-						  ret == -EFBIG ? " (--meta-bytes makes room)" : "");
-		ret = 0;
-	}
+	ret = issue_check_recovered(&w->recovery, &kept, &w->work);
+	if (!ret)
+		ret = opt_agent ? run_agent(w) : run_requests(w);
+	status = issue_last_checkpoint(&kept, &w->work);
 	ret = report(w, ret);
 	status = ret ? ret : status;
 	if (opt_record && write_manifest(w))

@@ -37,7 +37,8 @@ bool work_report_bad(const struct work_report *p)
 {
 	const struct work *w = p->work;
 
-	return p->failed || w->wrong || w->of[KV_STORE].failed || w->of[KV_LOAD].failed;
+	return p->failed || w->wrong || w->of[KV_STORE].failed || w->of[KV_LOAD].failed ||
+	       (p->checked && p->checked->failed);
 }
 
 static double rate(u64 n, u64 ns)
@@ -141,6 +142,9 @@ void work_report_text(struct buf *b, const struct work_report *p)
 	}
 	rig_sums(p->rig, sums);
 	text_head(b, p);
+	if (p->checked)
+		buf_printf(b, "recovered  %llu objects whole, %llu torn and forgotten, %llu FAILED\n",
+			   ULL(p->checked->whole), ULL(p->checked->torn), ULL(p->checked->failed));
 	if (p->requests)
 		buf_printf(b, "%llu requests, %llu of them hits, %llu tokens\n", ULL(p->requests), ULL(p->hits),
 			   ULL(p->tokens));
@@ -150,6 +154,8 @@ void work_report_text(struct buf *b, const struct work_report *p)
 	text_side(b, "load ", &s);
 	if (w->deleted)
 		buf_printf(b, "%llu objects evicted\n", ULL(w->deleted));
+	if (w->checkpoints)
+		buf_printf(b, "%llu checkpoints written\n", ULL(w->checkpoints));
 	buf_printf(b, "at most %u commands in flight of a ring", sums->most_in_flight);
 	if (sums->failed || sums->refused)
 		buf_printf(b, "; %llu FAILED at the device, %llu refused before it", ULL(sums->failed),
@@ -236,6 +242,24 @@ static void json_error(struct json *j, const char *what, s32 res, u64 n)
 	jw_close(j, '}');
 }
 
+static void json_recovered(struct json *j, const struct work_report *p)
+{
+	const struct store_recovery *r = p->recovered;
+
+	jw_object(j, "recovered");
+	jw_number(j, "checkpoint", r->seq);
+	jw_number(j, "objects", r->objects);
+	jw_number(j, "dropped", r->dropped);
+	jw_number(j, "bad_entries", r->bad);
+	jw_bool(j, "renamed", r->renamed);
+	if (p->checked) {
+		jw_number(j, "whole", p->checked->whole);
+		jw_number(j, "torn", p->checked->torn);
+		jw_number(j, "failed", p->checked->failed);
+	}
+	jw_close(j, '}');
+}
+
 void work_report_json(struct buf *b, const struct work_report *p)
 {
 	struct batch_sums *sums = malloc(sizeof(*sums));
@@ -267,6 +291,9 @@ void work_report_json(struct buf *b, const struct work_report *p)
 	s = take_side(p, sums, KV_LOAD);
 	json_side(&j, "load", &s);
 	jw_number(&j, "evicted", w->deleted);
+	if (p->recovered && p->recovered->seq)
+		json_recovered(&j, p);
+	jw_number(&j, "checkpoints", w->checkpoints);
 	jw_number(&j, "most_in_flight", sums->most_in_flight);
 	jw_number(&j, "resubmitted", rig_state(p->rig).resubmitted);
 	jw_number(&j, "commands_failed", sums->failed);

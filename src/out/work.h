@@ -10,7 +10,9 @@ struct work_report {
 	const char *command; /* "workload" or "replay" */
 	const struct rig *rig;
 	const struct work *work;
-	const char *model, *dtype; /* "" and NULL when there is no model */
+	const struct store_recovery *recovered; /* NULL, or seq 0: nothing was */
+	const struct work_checked *checked;	/* NULL: not asked for */
+	const char *model, *dtype;		/* "" and NULL when there is no model */
 	u64 chunk_tokens;
 	u32 ranks;
 	const char *load_path;

@@ -92,6 +92,17 @@ int index_drop(struct store_index *x, u32 id)
 	return add_freed(x, e->slot);
 }
 
+u32 index_idle(struct store_index *x)
+{
+	for (x->next_idle = MAX(x->next_idle, 1u); x->next_idle <= x->keys.n; x->next_idle++) {
+		const struct entry *e = &x->entry[x->next_idle];
+
+		if (e->state == ENTRY_STORED && e->idle)
+			return x->next_idle;
+	}
+	return 0;
+}
+
 /* ---- the checkpoint ---- */
 
 /* JSON in ASCII only; most keys are ASCII as they are. */
@@ -228,7 +239,7 @@ static int take_entry(struct store_index *x, const char *key, size_t n, const js
 	if (!id)
 		return -ENOMEM;
 	e = &x->entry[id];
-	*e = (struct entry){ .slot = slot, .bytes = size };
+	*e = (struct entry){ .slot = slot, .bytes = size, .idle = true };
 	ret = take_text(x, v, "shape", &e->shape);
 	if (!ret)
 		ret = take_text(x, v, "dtype", &e->dtype);

@@ -21,7 +21,8 @@ struct entry {
 	u64 slot, bytes;
 	/* JSON texts in `texts`, 0 = null: what the application said of the object. */
 	u32 shape, dtype, fmt, positions;
-	u8 state; /* enum entry_state */
+	u8 state;  /* enum entry_state */
+	bool idle; /* of a checkpoint, and nobody has asked for it since */
 };
 
 struct store_index {
@@ -32,6 +33,7 @@ struct store_index {
 	u64 *freed; /* slots below next_slot that hold nothing, the last one first */
 	u64 n_freed, cap_freed, next_slot;
 	u64 n_stored;
+	u32 next_idle; /* ids below it are not idle */
 };
 
 void index_init(struct store_index *x, const struct kv_layout *l);
@@ -50,6 +52,9 @@ int index_begin(struct store_index *x, u32 id, u64 bytes);
 void index_commit(struct store_index *x, u32 id);
 /* The slot is free again, whatever state the entry was in.  0 or -ENOMEM (the slot is lost then). */
 int index_drop(struct store_index *x, u32 id);
+
+/* The id of the stored entry that is idle and was seen first, or 0. */
+u32 index_idle(struct store_index *x);
 
 /*
  * Appends the checkpoint: compact JSON in ASCII, entries in the order in which

@@ -190,46 +190,6 @@ static u64 container_offset(const struct store *s, u32 container)
 	return container * s->o.layout.container_bytes;
 }
 
-int store_checkpoint(struct store *s, struct io_queue *q, struct batch_sums *sums)
-{
-	const struct kv_layout *l = &s->o.layout;
-	struct batch_op op = { .op = KV_STORE, .header_bytes = l->block_align };
-	struct kv_ckpt_header h = { .version = KV_CKPT_VERSION, .seq = s->seq + 1 };
-	struct buf b = {};
-	bool huge = false;
-	u64 bytes = 0;
-	int ret;
-
-	if (!s->dirty)
-		return 0;
-	index_write(&s->index, &b, s->o.device_path);
-	ret = b.failed ? -ENOMEM : b.n > l->container_payload ? -EFBIG : 0;
-	if (ret)
-		goto out;
-	kv_round_up(b.n, l->block_align, &bytes);
-	bytes += l->block_align;
-	op.mem = io_buffer_alloc(bytes, &huge);
-	if (!op.mem) {
-		ret = -ENOMEM;
-		goto out;
-	}
-	h.payload_bytes = op.payload_bytes = b.n;
-	h.crc = (u32)crc32_z(0, (const u8 *)b.p, b.n);
-	kv_ckpt_header_put(op.mem, &h);
-	memcpy(op.mem + l->block_align, b.p, b.n);
-	op.offset = container_offset(s, kv_ckpt_container(h.seq));
-	ret = run_alone(s, q, &op, sums);
-	if (!ret) {
-		s->seq = h.seq;
-		s->dirty = false;
-	}
-	if (ret != -ETIME) /* else the device may still read it */
-		io_buffer_free(op.mem, bytes);
-out:
-	buf_free(&b);
-	return ret;
-}
-
 struct container {
 	struct kv_ckpt_header h;
 	u8 *mem; /* header block and payload */
@@ -260,6 +220,87 @@ static int read_container(struct store *s, struct io_queue *q, u32 which, struct
 	ret = run_alone(s, q, &op, sums);
 	if (!ret)
 		c->sound = (u32)crc32_z(0, op.mem, c->h.payload_bytes) == c->h.crc;
+	return ret;
+}
+
+static bool newer(const struct container *a, const struct container *b)
+{
+	return a->sound && (!b->sound || a->h.seq > b->h.seq);
+}
+
+/* Reads both; -errno or the first error of a command.  Free in any case but -ETIME. */
+static int read_containers(struct store *s, struct io_queue *q, struct container c[2], struct batch_sums *sums)
+{
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; i < 2 && !ret; i++)
+		ret = read_container(s, q, i, &c[i], sums);
+	if (!ret)
+		s->seq = MAX(c[0].sound ? c[0].h.seq : 0, c[1].sound ? c[1].h.seq : 0);
+	s->seq_known = !ret;
+	return ret;
+}
+
+static void free_containers(struct container c[2], int ret)
+{
+	u32 i;
+
+	for (i = 0; i < 2 && ret != -ETIME; i++)
+		io_buffer_free(c[i].mem, c[i].bytes);
+}
+
+/* A store that began empty: what it writes has to be newer than what an earlier one left. */
+static int find_seq(struct store *s, struct io_queue *q, struct batch_sums *sums)
+{
+	struct container c[2] = {};
+	int ret = read_containers(s, q, c, sums);
+
+	free_containers(c, ret);
+	return ret;
+}
+
+int store_checkpoint(struct store *s, struct io_queue *q, struct batch_sums *sums)
+{
+	const struct kv_layout *l = &s->o.layout;
+	struct batch_op op = { .op = KV_STORE, .header_bytes = l->block_align };
+	struct kv_ckpt_header h = { .version = KV_CKPT_VERSION };
+	struct buf b = {};
+	bool huge = false;
+	u64 bytes = 0;
+	int ret;
+
+	if (!s->dirty)
+		return 0;
+	ret = s->seq_known ? 0 : find_seq(s, q, sums);
+	if (ret)
+		return ret;
+	h.seq = s->seq + 1;
+	index_write(&s->index, &b, s->o.device_path);
+	ret = b.failed ? -ENOMEM : b.n > l->container_payload ? -EFBIG : 0;
+	if (ret)
+		goto out;
+	kv_round_up(b.n, l->block_align, &bytes);
+	bytes += l->block_align;
+	op.mem = io_buffer_alloc(bytes, &huge);
+	if (!op.mem) {
+		ret = -ENOMEM;
+		goto out;
+	}
+	h.payload_bytes = op.payload_bytes = b.n;
+	h.crc = (u32)crc32_z(0, (const u8 *)b.p, b.n);
+	kv_ckpt_header_put(op.mem, &h);
+	memcpy(op.mem + l->block_align, b.p, b.n);
+	op.offset = container_offset(s, kv_ckpt_container(h.seq));
+	ret = run_alone(s, q, &op, sums);
+	if (!ret) {
+		s->seq = h.seq;
+		s->dirty = false;
+	}
+	if (ret != -ETIME) /* else the device may still read it */
+		io_buffer_free(op.mem, bytes);
+out:
+	buf_free(&b);
 	return ret;
 }
 
@@ -297,29 +338,26 @@ int store_recover(struct store *s, struct io_queue *q, bool verify, struct store
 	struct batch_sums *sums = calloc(1, sizeof(*sums));
 	struct index_read read;
 	int ret = sums ? 0 : -ENOMEM, newest;
-	u32 i;
 
 	*r = (struct store_recovery){};
-	for (i = 0; i < 2 && !ret; i++)
-		ret = read_container(s, q, i, &c[i], sums);
+	if (!ret)
+		ret = read_containers(s, q, c, sums);
 	r->sound = c[0].sound + c[1].sound;
 	if (ret || !r->sound)
 		goto out;
-	newest = !c[0].sound || (c[1].sound && c[1].h.seq > c[0].h.seq);
+	newest = newer(&c[1], &c[0]);
 	ret = index_parse(&s->index, (const char *)c[newest].mem + s->o.layout.block_align, c[newest].h.payload_bytes,
 			  s->o.device_path, &read, why);
 	if (ret)
 		goto out;
-	r->seq = s->seq = c[newest].h.seq;
+	r->seq = c[newest].h.seq;
 	r->bad = read.bad;
 	r->renamed = !read.device_path;
 	if (verify)
 		ret = verify_slots(s, q, r, sums);
 	r->objects = s->index.n_stored;
 out:
-	for (i = 0; i < 2; i++)
-		if (ret != -ETIME)
-			io_buffer_free(c[i].mem, c[i].bytes);
+	free_containers(c, ret);
 	free(sums);
 	return ret;
 }

@@ -34,6 +34,7 @@ struct store {
 	struct batch_how how; /* of all operations; objects and window are the caller's */
 	_Atomic u64 counter;
 	u64 next_trace_id, seq; /* of the last checkpoint */
+	bool seq_known;		/* what is on the device was looked at */
 	bool dirty;		/* changed since then */
 };
 
@@ -67,7 +68,8 @@ int store_delete(struct store *s, const char *key, size_t n);
 /* ---- checkpoints ---- */
 
 /*
- * Writes the index to the container whose turn it is.  0 (also when nothing
+ * Writes the index to the container whose turn it is, as the newest of those
+ * that are there, also of an earlier run that was not recovered.  0 (also when nothing
  * changed), -EFBIG when it does not fit (then a restart loses it), or the
  * first error of a command (> 0 an NVMe status).
  */

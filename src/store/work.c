@@ -201,6 +201,7 @@ static int account(struct work *w, enum kv_op op, const struct work_object *o, c
 	int ret = 0;
 
 	note_emit(w, kv_op_name(op), o, b, request);
+	w->rig->store.index.entry[b->key].idle = false;
 	if (b->res) {
 		if (b->res == -ECANCELED) {
 			s->undone++;
@@ -221,6 +222,48 @@ static int account(struct work *w, enum kv_op op, const struct work_object *o, c
 
 /* ---- operations ---- */
 
+int work_delete(struct work *w, const struct work_object *o, u64 request)
+{
+	struct store *s = &w->rig->store;
+	u32 key = index_find(&s->index, o->key, o->key_len);
+	struct batch_op b = { .key = key, .trace_id = (u32)s->next_trace_id };
+	int ret;
+
+	if (!key)
+		return 0;
+	b.offset = kv_slot_offset(&s->o.layout, s->index.entry[key].slot);
+	b.payload_bytes = s->index.entry[key].bytes;
+	b.start_ns = clock_ns(CLOCK_MONOTONIC);
+	ret = store_delete(s, o->key, o->key_len);
+	b.end_ns = clock_ns(CLOCK_MONOTONIC);
+	if (ret)
+		return ret;
+	/* Its id is its own, though no command has it. */
+	s->next_trace_id++;
+	w->deleted++;
+	note_emit(w, "delete", o, &b, request);
+	return note_manifest(w, KV_DO_DELETE, o, key, b.start_ns, b.end_ns);
+}
+
+/* A store that found no room has it when something goes that this run knows nothing of. */
+static int put_or_evict(struct work *w, struct batch_op *b, const struct work_object *o, u8 *mem)
+{
+	struct store *s = &w->rig->store;
+	int ret = store_put(s, b, o->key, o->key_len, o->bytes, mem);
+	u32 id;
+
+	while (ret == -ENOSPC && w->evict && (id = index_idle(&s->index))) {
+		const struct work_object old = { .key = strpool_get(&s->index.keys, id),
+						 .bytes = s->index.entry[id].bytes,
+						 .key_len = strpool_len(&s->index.keys, id) };
+
+		ret = work_delete(w, &old, 0);
+		if (!ret)
+			ret = store_put(s, b, o->key, o->key_len, o->bytes, mem);
+	}
+	return ret;
+}
+
 /* 1 when the object takes part in the batch, 0 when it does not, -errno. */
 static int prepare(struct work *w, enum kv_op op, const struct work_object *o, u32 i)
 {
@@ -235,7 +278,7 @@ static int prepare(struct work *w, enum kv_op op, const struct work_object *o, u
 	else if (op == KV_STORE) {
 		if (w->verify)
 			fill(w, o, mem + r->o.header_bytes);
-		ret = store_put(&r->store, b, o->key, o->key_len, o->bytes, mem);
+		ret = put_or_evict(w, b, o, mem);
 	} else {
 		ret = store_load(&r->store, b, o->key, o->key_len, mem);
 		/* What was recovered may be larger than what this run stores. */
@@ -251,12 +294,40 @@ static int prepare(struct work *w, enum kv_op op, const struct work_object *o, u
 		return ret;
 	if (ret == -ENOENT && op == KV_LOAD)
 		s->missed++;
-	else if (ret == -EEXIST || (ret == -EBUSY && op == KV_STORE))
+	else if (ret == -EEXIST || (ret == -EBUSY && op == KV_STORE)) {
+		r->store.index.entry[index_key(&r->store.index, o->key, o->key_len)].idle = false;
 		s->known++;
-	else {
+	} else {
 		s->failed++;
 		count_error(w, ret);
 	}
+	return 0;
+}
+
+int work_checkpoint(struct work *w)
+{
+	struct batch_sums *sums = calloc(1, sizeof(*sums));
+	u64 before = w->rig->store.seq;
+	int ret = sums ? store_checkpoint(&w->rig->store, w->rig->worker[0].q, sums) : -ENOMEM;
+
+	free(sums);
+	w->checkpoints += w->rig->store.seq != before;
+	if (ret && !w->checkpoint_res)
+		w->checkpoint_res = ret;
+	return ret;
+}
+
+/* Between calls nothing is in flight, so what is in the index is on the device.  0 or -ETIME. */
+static int checkpoint_if_due(struct work *w)
+{
+	u64 now = w->checkpoint_every_ns ? clock_ns(CLOCK_MONOTONIC) : 0;
+
+	if (!now || now < w->next_checkpoint_ns)
+		return 0;
+	/* One that does not fit, or fails, is told at the end; a hanging one ends the run. */
+	if (w->next_checkpoint_ns && work_checkpoint(w) == -ETIME)
+		return -ETIME;
+	w->next_checkpoint_ns = clock_ns(CLOCK_MONOTONIC) + w->checkpoint_every_ns;
 	return 0;
 }
 
@@ -283,29 +354,57 @@ int work_do(struct work *w, enum kv_op op, const struct work_object *o, u32 n, u
 
 			ret = ret ? ret : error;
 		}
+		if (!ret)
+			ret = checkpoint_if_due(w);
 	}
 	return ret;
 }
 
-int work_delete(struct work *w, const struct work_object *o, u64 request)
+/* Takes in what became of a load of work_check_stored(). */
+static int judge(struct work *w, const struct work_object *o, const struct batch_op *b, struct work_checked *c)
 {
-	struct store *s = &w->rig->store;
-	u32 key = index_find(&s->index, o->key, o->key_len);
-	struct batch_op b = { .key = key, .trace_id = (u32)s->next_trace_id };
-	int ret;
-
-	if (!key)
+	note_emit(w, "load", o, b, 0);
+	if (b->res == -EBADMSG || b->res == -EILSEQ) {
+		c->torn++;
+		return store_delete(&w->rig->store, o->key, o->key_len);
+	}
+	if (b->res) {
+		c->failed++;
+		count_error(w, b->res);
 		return 0;
-	b.offset = kv_slot_offset(&s->o.layout, s->index.entry[key].slot);
-	b.payload_bytes = s->index.entry[key].bytes;
-	b.start_ns = clock_ns(CLOCK_MONOTONIC);
-	ret = store_delete(s, o->key, o->key_len);
-	b.end_ns = clock_ns(CLOCK_MONOTONIC);
-	if (ret)
-		return ret;
-	/* Its id is its own, though no command has it. */
-	s->next_trace_id++;
-	w->deleted++;
-	note_emit(w, "delete", o, &b, request);
-	return note_manifest(w, KV_DO_DELETE, o, key, b.start_ns, b.end_ns);
+	}
+	c->whole++;
+	if (w->verify)
+		check(w, o, b->payload_bytes, b->mem + b->header_bytes);
+	return 0;
+}
+
+int work_check_stored(struct work *w, struct work_checked *c)
+{
+	const struct store_index *x = &w->rig->store.index;
+	struct work_object *object = calloc(w->rig->n_buffers, sizeof(*object));
+	u32 id = 1, k, i;
+	int ret = object ? 0 : -ENOMEM;
+
+	*c = (struct work_checked){};
+	while (!ret && id <= x->keys.n && !*w->stop) {
+		for (k = 0; id <= x->keys.n && k < w->rig->n_buffers; id++) {
+			if (x->entry[id].state != ENTRY_STORED)
+				continue;
+			object[k] = (struct work_object){ .key = strpool_get(&x->keys, id),
+							  .key_len = strpool_len(&x->keys, id),
+							  .bytes = x->entry[id].bytes };
+			ret = prepare(w, KV_LOAD, &object[k], k);
+			if (ret < 0)
+				goto out;
+			c->failed += !ret;
+			k += (u32)ret;
+		}
+		ret = rig_run(w->rig, w->ops, k, w->stop);
+		for (i = 0; i < k && !ret; i++)
+			ret = judge(w, &object[i], &w->ops[i], c);
+	}
+out:
+	free(object);
+	return ret;
 }

@@ -37,6 +37,8 @@ struct work {
 	const char *shape, *dtype;    /* for both of them, or NULL */
 	bool verify;		      /* data says which object it is of, and loads are checked */
 	bool counting;		      /* false: warm-up, which is traced but not measured */
+	bool evict;		      /* recovered objects that nobody asked for go when it is full */
+	u64 checkpoint_every_ns;      /* between calls, when that much time has passed; 0 = never */
 
 	struct work_side of[N_KV_OPS];
 	u64 deleted, wrong; /* objects with wrong data */
@@ -47,6 +49,9 @@ struct work {
 		u64 n;
 	} error[16]; /* of objects */
 	u32 n_errors;
+
+	u64 checkpoints, next_checkpoint_ns;
+	s32 checkpoint_res; /* of the first one that was not written */
 
 	u64 nonce; /* of this run's data */
 	struct batch_op *ops;
@@ -67,5 +72,17 @@ void work_free(struct work *w);
 int work_do(struct work *w, enum kv_op op, const struct work_object *o, u32 n, u64 request);
 /* Forgets an object, known or not.  0 or -ENOMEM. */
 int work_delete(struct work *w, const struct work_object *o, u64 request);
+/* Writes a checkpoint when the index has changed.  As store_checkpoint(). */
+int work_checkpoint(struct work *w);
+
+struct work_checked {
+	u64 whole, torn, failed;
+};
+/*
+ * Loads every object of the index, unmeasured.  One that fails the check of
+ * its header or sum is torn: it is forgotten, and its slot is free.  0, or as
+ * rig_run().
+ */
+int work_check_stored(struct work *w, struct work_checked *c);
 
 #endif

@@ -160,6 +160,35 @@ like "$(of r 'errors[0].text')" 'sum is wrong' 'and named'
 is $? 1 'a checkpoint of another layout is refused'
 like "$(cat "$tmp/err")" 'slot_bytes is 1048576, not 2097152' 'and why'
 
+
+# What was recovered: checked on request, torn objects are forgotten; it makes room for what is new, unless that is forbidden.
+refuses 2 'something to check by' workload $small --check-recovered
+kept="--payload-bytes 60000 --capacity-bytes 9M --device $tmp/kept --payload-sum --verify --json"
+"$KVIO" workload -q $kept --num-chunks 8 --checkpoint-every 1ns --seed 5 >"$tmp/r.json"
+is "$? $(of r 'checkpoints > 0') $(of r recovered)" '0 true null' 'checkpoints between calls, none at the end'
+"$KVIO" workload -q $kept --check-recovered --requests 0 >"$tmp/r.json"
+is "$? $(jq -c '[.recovered.objects, .recovered.whole, .recovered.torn, .load.objects]' "$tmp/r.json")" '0 [8,8,0,0]' \
+	'--check-recovered: all whole'
+printf x | dd of="$tmp/kept" bs=1 seek=$((1048576 * 3 + 4096 + 50000)) conv=notrunc 2>/dev/null
+"$KVIO" workload $kept --check-recovered --requests 0 --checkpoint >"$tmp/r.json" 2>"$tmp/err"
+is "$? $(jq -c '[.recovered.whole, .recovered.torn, .wrong_objects, .checkpoints]' "$tmp/r.json")" '0 [7,1,0,1]' \
+	'... a torn one is found'
+like "$(cat "$tmp/err")" '7 whole, 1 torn and forgotten' '... and told'
+"$KVIO" workload -q $kept --recover --num-chunks 4 --seed 6 --no-evict >"$tmp/r.json" 2>/dev/null
+is "$? $(of r recovered.objects) $(of r store.objects) $(of r store.failed)" '1 7 1 3' '... and forgotten; no room with --no-evict'
+"$KVIO" workload -q $kept --recover --num-chunks 4 --seed 6 --sem "$tmp/sem" --record "$tmp/rec" >"$tmp/r.json"
+is "$? $(of r store.objects) $(of r evicted) $(of r load.objects)" '0 4 3 4' 'what nobody asked for makes room'
+is "$(jq -s 'map(select(.op == "delete")) | length' "$tmp/sem")" 3 '... and the trace says so'
+"$KVIO" replay -q "$tmp/rec" --device "$tmp/other" --verify --json >"$tmp/r.json"
+is "$? $(of r store.objects) $(of r complete)" '0 4 true' '... and the manifest can be replayed'
+"$KVIO" workload -q $kept --num-chunks 3 --seed 6 --checkpoint >/dev/null
+"$KVIO" workload -q $kept --recover --num-chunks 5 --seed 5 --checkpoint >/dev/null
+"$KVIO" workload -q $kept --recover --num-chunks 6 --seed 6 >"$tmp/r.json"
+is "$? $(of r store.stored_already) $(of r evicted) $(of r load.missed)" '0 3 3 0' '... but what was asked for stays'
+"$KVIO" workload -q $kept --num-chunks 39 --meta-bytes 16k --capacity-bytes 40M --checkpoint >/dev/null 2>"$tmp/err"
+is $? 1 'a checkpoint that does not fit: exit 1'
+like "$(cat "$tmp/err")" '--meta-bytes' 'and what to do'
+
 # Stopped: what was done is told, exit 3.
 "$KVIO" workload --payload-bytes 1M --device "$store" --requests 1000000 --json >"$tmp/r.json" 2>"$tmp/err" &
 pid=$!

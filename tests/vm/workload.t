@@ -23,6 +23,13 @@ exact() { # NAME OBJECTS STORE-COMMANDS LOAD-COMMANDS (of an object)
 	[ "$(jq -r .verdict "$dir/$1.grade")" = exact ] || jq -c 'del(.rows)' "$dir/$1.grade" | head -c 3000 | sed 's/^/# /'
 }
 
+graded() { # CAPTURE SEMANTIC COMMANDS NAME
+	"$KVIO" validate --json "$dir/$1" "$dir/$2" >"$dir/grade"
+	is "$? $(jq -r .verdict "$dir/grade")" '0 exact' "$4: exact by the recording"
+	is "$("$KVIO" sql --csv "$dir/$1" 'select count(*) from cmd where trace_id > 0' 2>/dev/null | tail -n 1 | tr -d '\r')" "$3" \
+		"$4: commands"
+}
+
 # In the order of issue: where a command has to wait for a tag, Linux 6.1 lets later ones pass.
 stream() { # NAME: the commands of each object
 	"$KVIO" sql --csv "$dir/$1.kvt" "select trace_id, op, slba, bytes from cmd order by trace_id, user_data" 2>/dev/null |
@@ -32,7 +39,7 @@ stream() { # NAME: the commands of each object
 run() { # KERNEL full|short
 	k=$1
 	dir=$top/$k
-	vm/run --kernel "$1" --nvme 1G --timeout 200 --modules dm-mod --in "$dmsetup" --in tests/vm/guest/workload.sh --out "$dir" \
+	vm/run --kernel "$1" --nvme 1G --nvme 64M,bad=33554432 --timeout 240 --modules dm-mod --in "$dmsetup" --in tests/vm/guest/workload.sh --out "$dir" \
 		--append hugepages=160 -- sh -c "PATH=\$PATH:/in sh /in/workload.sh $2" >"$dir.log" 2>&1
 	rc=$?
 	if [ $rc = 77 ]; then
@@ -74,6 +81,41 @@ run() { # KERNEL full|short
 	else
 		echo "# SKIP $k: no device mapper in this guest"
 	fi
+
+	is "$(cat "$dir/probe.rc") $(jq -rs '.[] | select(.schema == "kvio_probe") | [.failed, .rows[].most_in_flight] | join(" ")' "$dir/probe.both")" \
+		'0 0 1 4' "$k probe: as many at a time as it says"
+	graded probe.kvt probe.sem $((8 * 9 + 2 * 8 * 8)) "$k probe"
+	is "$(cat "$dir/sweep.rc")" 0 "$k sweep: all sizes come back as they were"
+	# 4096: 1 + 1 and 1; 700000: 6 + 1 and 6; 1 MiB: 8 + 1 and 8
+	graded sweep.kvt sweep.sem $((3 + 13 + 17)) "$k sweep"
+	is "$(cat "$dir/run.rc") $(jq -r '[.complete, .wrong_objects, .load.commands] | join(" ")' "$dir/run/result.json")" '0 true 0 24' "$k run: done"
+	graded run/run.kvt run/sem.jsonl 52 "$k run"
+	like "$(cat "$dir/run/validate.txt")" 'exact' "$k run: graded in the guest as well"
+	is "$("$KVIO" sql --csv "$dir/run/run.pftrace" "select count(*) from slice where name in ('read', 'write')" 2>/dev/null |
+		tail -n 1 | tr -d '\r')" 52 "$k run: the timeline has its commands"
+	is "$(jq -r '.objects | length' "$dir/run/manifest.json") $(grep -c '^verdict: ' "$dir/run/report.txt")" '4 1' "$k run: manifest, report"
+
+	is "$(cat "$dir/full.rc") $(of full store.objects) $(of full store.failed) $(of full load.missed) $(of full 'errors[0].text')" \
+		'1 3 6 6 No space left on device' "$k a full device: counted, exit 1"
+	is "$(of full store.object_latency_n) $(of full store.commands)" '3 27' "$k a full device: nothing else is timed"
+	# The bad block is in the 16th slot, which is what every further object gets again, for it was freed last.
+	is "$(cat "$dir/block.rc") $(of block store.objects) $(of block store.failed) $(of block commands_failed) $(of block load.objects) $(of block load.missed)" \
+		'1 15 5 5 15 5' "$k a bad block: those stores fail, exit 1"
+	like "$(of block 'errors[0].text')" '^NVMe status 640 .SCT 2 SC 0x80' "$k a bad block: write fault, as the drive said"
+	is "$(of block store.object_latency_n) $(of block commands_refused)" '15 0' "$k a bad block: not timed as success"
+	if [ -s "$dir/shrinks.rc" ]; then
+		is "$(cat "$dir/shrinks.rc") $(of shrinks 'store.failed > 0') $(of shrinks 'errors | map(.text) - ["Input/output error", "No space left on device"] | length')" '1 true 0' \
+			"$k a disk that shrank: out of range is counted, exit 1"
+		is "$(of shrinks 'store.object_latency_n == .store.objects')" true "$k a disk that shrank: not timed as success"
+	fi
+	is "$(cat "$dir"/kill.*.rc | sort | uniq -c | tr -s ' \n' ' ')" "$([ "$2" = short ] && echo ' 2 0 2 137 ' || echo ' 4 0 4 137 ')" \
+		"$k killed at random: recovery succeeds each time"
+	cat "$dir"/kill.*.both >"$dir/kills"
+	is "$(jq -s 'map(.wrong_objects) | add' "$dir/kills")" 0 "$k killed at random: no object is returned that is not whole"
+	is "$(jq -s 'all(.recovered.whole + .recovered.torn == .recovered.objects) and (map(.recovered.whole) | add) > 0' "$dir/kills")" true \
+		"$k killed at random: those that survive are whole"
+	is "$(jq -s 'map(.recovered.checkpoint) | . == sort' "$dir/kills")" true "$k killed at random: checkpoints go on from there"
+	jq -c .recovered "$dir/kills" | sed 's/^/# /'
 }
 
 # KVIO_TEST_LONG=1: all of it on both kernels, over 10,000 commands each.
