@@ -213,6 +213,12 @@ static int run(int argc, char **argv)
 		;
 	if (k == ARRAY_SIZE(known) || !command_find(theirs[0]))
 		die_usage("'%s' is not a command that issues KV IO: workload, replay, probe or sweep", theirs[0]);
+	for (i = 1; i < m; i++)
+		if (!strcmp(theirs[i], "--help") || !strcmp(theirs[i], "-h")) {
+			char *help[] = { "kvio", theirs[0], "--help", NULL };
+
+			return run_self(help, NULL);
+		}
 	if (!opt_out)
 		die_usage("-o DIR is missing: where the results go");
 	status = run_all(theirs);

@@ -148,6 +148,7 @@ struct workload {
 	struct rig rig;
 	struct emit emit;
 	struct kv_manifest manifest;
+	struct zout *record; /* where the manifest goes, until it is written */
 	struct work work;
 	struct issue_recovered recovery;
 	struct object_kind kind;
@@ -443,18 +444,18 @@ static void begin_manifest(struct workload *w)
 	w->work.manifest = m;
 }
 
-static int write_manifest(const struct workload *w)
+static int write_manifest(struct workload *w)
 {
 	struct buf b = {};
-	struct zout *out;
 	int ret;
 
 	manifest_json(&b, &w->manifest, 2);
-	ret = b.failed ? -ENOMEM : zout_open(&out, opt_record, ZIO_BY_NAME);
-	if (!ret) {
-		zout_write(out, b.p, b.n);
-		ret = zout_close(out);
-	}
+	ret = b.failed ? -ENOMEM : zout_write(w->record, b.p, b.n);
+	if (ret)
+		zout_abort(w->record);
+	else
+		ret = zout_close(w->record);
+	w->record = NULL;
 	buf_free(&b);
 	return ret ? err(ret, "cannot write %s", opt_record) : 0;
 }
@@ -526,6 +527,12 @@ static int open_all(struct workload *w)
 	}
 	if (opt_agent && read_agent(w, requests.capacity))
 		return EXIT_FAILED;
+	/* What cannot be written is to be known before all the IO. */
+	ret = opt_record ? zout_open(&w->record, opt_record, ZIO_BY_NAME) : 0;
+	if (ret) {
+		err(ret, "cannot write %s", opt_record);
+		return EXIT_FAILED;
+	}
 	if (opt_record)
 		begin_manifest(w);
 	if (issue_recover(&w->recovery, &kept, &w->work))
@@ -560,6 +567,8 @@ static int run(int argc, char **argv)
 	if (opt_record && write_manifest(w))
 		status = EXIT_FAILED;
 out:
+	if (w->record)
+		zout_abort(w->record);
 	status = issue_end_trace(&w->emit, status);
 	kv_requests_free(&w->requests);
 	kv_cache_free(&w->cache);

@@ -128,7 +128,7 @@ static int op_of(struct reader *r, const json_t *v)
 	for (i = 0; i < N_KV_DO; i++)
 		if (json_is_string(v) && !strcmp(json_string_value(v), op_names[i]))
 			return (int)i;
-	complain(r, "an operation is none of store, load, delete");
+	complain(r, "op is none of store, load, delete");
 	return 0;
 }
 
@@ -266,6 +266,7 @@ int kv_manifest_read(struct kv_manifest *m, const char *path, char *why)
 	struct buf b = {};
 	ssize_t got = 0;
 	json_t *doc = NULL;
+	json_error_t e = {};
 	struct zin *z;
 	int ret;
 
@@ -281,8 +282,13 @@ int kv_manifest_read(struct kv_manifest *m, const char *path, char *why)
 	}
 	zin_close(z);
 	if (!ret) {
-		doc = json_loadb(b.n ? b.p : "", b.n, 0, NULL);
-		snprintf(why, KV_WHY, "it is no JSON document");
+		doc = json_loadb(b.n ? b.p : "", b.n, 0, &e);
+		if (b.n)
+			snprintf(why, KV_WHY, "line %d: %s", e.line,
+				 json_error_code(&e) == json_error_numeric_overflow ? "a number of more than 64 bits"
+										    : "it is no JSON document");
+		else
+			snprintf(why, KV_WHY, "it is empty");
 		ret = doc ? kv_manifest_parse(m, doc, why) : -EBADMSG;
 	}
 	json_decref(doc);

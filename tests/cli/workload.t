@@ -115,6 +115,17 @@ is "$? $(of r store.objects) $(of r load.objects) $(of r load.missed)" '0 1 2 0'
 refuses 1 'no times' replay "$tmp/v1" --speed 1 --device "$tmp/third"
 refuses 1 'cannot use' replay "$tmp/sem" --device "$tmp/third"
 refuses 1 'cannot read' replay "$tmp/nothing" --device "$tmp/third"
+refuses 1 'no-such-dir/x: No such file' workload $small --record "$tmp/no-such-dir/x"
+: >"$tmp/nothing"
+refuses 1 'it is empty' replay "$tmp/nothing" --device "$tmp/third"
+printf '{"schema_version": 1,\n "objects": [' >"$tmp/bad"
+refuses 1 'line 2: it is no JSON' replay "$tmp/bad" --device "$tmp/third"
+echo '{"objects": 18446744073709551616}' >"$tmp/bad"
+refuses 1 'line 1: a number of more than 64 bits' replay "$tmp/bad" --device "$tmp/third"
+echo '{"schema_version": 1, "objects": [{"index": 0, "payload_bytes": 50, "ops": ["explode"]}]}' >"$tmp/bad"
+refuses 1 'objects.0..op is none of store' replay "$tmp/bad" --device "$tmp/third"
+"$KVIO" run -o "$tmp/dir" workload -h >"$tmp/out"
+is "$? $(grep -c '^Usage: kvio workload' "$tmp/out")" '0 1' 'kvio run workload -h: its help'
 refuses 2 'one manifest' replay --device "$tmp/third"
 refuses 2 '--speed' replay "$tmp/rec" --device "$tmp/third" --speed fast
 
