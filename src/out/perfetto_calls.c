@@ -43,7 +43,9 @@ void pf_program_name(struct pf_writer *w, struct buf *out, const struct pf_draw 
 		return;
 	}
 	pf_word(w, out, a, SECRET_COMM, p->comm);
-	if (p->pid)
+	if (p->ns_pid)
+		buf_printf(out, "[%u,ns=%u]", p->pid, p->ns_pid);
+	else if (p->pid)
 		buf_printf(out, "[%u]", p->pid);
 }
 

@@ -49,6 +49,8 @@ struct pf_program *pf_program_of(struct pf_draw *a, struct pf_finder *f, u32 tas
 		all->v[all->n++] = (struct pf_program){ .pid = pid, .comm = t ? t->comm : 0, .named_by = tid };
 	}
 	p = all->v ? &all->v[*at] : NULL;
+	if (p && t && t->ns_pid && t->ns_pid != pid)
+		p->ns_pid = t->ns_pid;
 	if (p && t && (tid == pid || p->named_by != pid)) {
 		p->comm = t->comm;
 		p->named_by = tid;

@@ -57,6 +57,7 @@ struct pf_fault_counts {
 
 struct pf_program {
 	u32 pid;      /* 0 = not known */
+	u32 ns_pid;   /* in its own pid namespace, 0 = the same or not known */
 	u32 comm;     /* in strings */
 	u32 named_by; /* the thread that comm is of */
 	struct pf_thread *thread;
@@ -126,7 +127,7 @@ u64 pf_request_class(const struct pf_draw *a, const struct pf_span *s);
 u64 pf_fault_class(const struct pf_draw *a, const struct pf_span *s);
 /* The arrow to a command, in the event that is begun. */
 void pf_cause_arrow(struct pf_writer *w, const struct pf_draw *a, u32 cmd);
-/* "fio[211]", "fio" and "fio 212", without blanks in the name and with --redact without it. */
+/* "fio[211]", in a container "fio[211,ns=7]", "fio" and "fio 212", without blanks in the name and with --redact without it. */
 void pf_program_name(struct pf_writer *w, struct buf *out, const struct pf_draw *a, const struct pf_program *p);
 void pf_word(struct pf_writer *w, struct buf *out, const struct pf_draw *a, enum pf_secret kind, u32 string);
 void pf_thread_name(struct pf_writer *w, struct buf *out, const struct pf_draw *a, const struct pf_thread *t);

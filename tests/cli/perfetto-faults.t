@@ -68,4 +68,17 @@ is "$(on 'Program x[7] capture/IO/read amplification' | head -n 2 | paste -sd' '
 	'a page that comes in again counts again, and is used once'
 draw "$tmp/odd.jsonl" --redact
 is "$status $(strings -n 4 "$tmp/x.pftrace" | grep -c script)" '0 0' '--redact: no path'
+
+# --- a container: both numbers
+{
+	echo '{"event_type":"task","tid":7,"pid":7,"ns_pid":1,"comm":"x","ts":500,"cgroup":9}'
+	echo '{"event_type":"task","tid":9,"pid":9,"ns_pid":9,"comm":"y","ts":500,"cgroup":9}'
+	fault 1000 500 7 1 0
+	fault 2000 500 9 1 0 | sed 's/"pid":7,"comm":"x"/"pid":9,"comm":"y"/'
+	echo "$drops"
+} >"$tmp/ns.jsonl"
+draw "$tmp/ns.jsonl"
+is "$(echo "$dump" | sed -n 's/^T \(Program .*\) | process.*/\1/p' | paste -sd,)" 'Program x[7,ns=1] capture,Program y[9] capture' \
+	'the pid of a container stands beside that of the host, where it differs'
+is "$(echo "$check" | tail -n 1)" 'capture: faults 2 major 0' '... sound'
 done_testing

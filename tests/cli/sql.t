@@ -65,6 +65,18 @@ hostile=$(printf '"a,""b""/\033[31m"')
 		$D/tp4/ebpf.jsonl $D/tp4/sem.jsonl
 	recipe 'Two runs, object by object' 'load,9,722.864,377.818,9/store,9,839.198,520.636,9' \
 		--arm before=$D/qd1/ebpf.jsonl,$D/qd1/sem.jsonl --arm after=$D/batched/ebpf.jsonl,$D/batched/sem.jsonl
+	f=tests/data/faults/two-files.jsonl
+	recipe 'Faults by program and file' \
+		'faults,523,/data/model.bin,30,1,30,4.648,1637.562/faults,526,/data/index.bin,3,1,3,10.6,1377.019' $f
+	recipe 'Time that major and minor faults took' 'major,2,3.014581,1024/minor,31,0.892842,0' $f
+	recipe 'The slowest faults' \
+		'0.0,1637.562,faults,/data/model.bin,765952,512/44.028,1377.019,faults,/data/index.bin,0,512/1.728,735.344,faults,/data/model.bin,1196032,0' $f
+	recipe 'Major faults over time' '0,1,17.07/40,1,31.03' $f
+	recipe 'How far a program jumps in a file' '/data/index.bin,2,0,64//data/model.bin,14,15,708' $f
+	recipe 'Pages that came in and were not used' '/data/index.bin,512,3,48,2048,170.67//data/model.bin,512,30,480,2048,17.07' $f
+	recipe 'From the device to what was used' '4194304,4194304,135168' $f
+	recipe 'Faults in the timeline' \
+		'/data/index.bin,major,1,1.377019,512//data/index.bin,minor,2,0.015409,0//data/model.bin,major,1,1.637562,512//data/model.bin,minor,29,0.877433,0' $f
 	recipe 'Loss account' 'capture,1,205,182,23,0,0,0,22,0,0,0' $D/missing-cmp/ebpf.jsonl $D/missing-cmp/sem.jsonl
 	recipe 'Import errors of a trace' '' $S/qd1.pftrace.gz
 	cookbook 'Objects by duration'
