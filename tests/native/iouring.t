@@ -86,6 +86,11 @@ is "$(sql hang "select op, unfinished, lat_ns is null, res is null from uring wh
 is "$(of hang in_flight) $(jq '.seen == .stored + .in_flight + .filtered' "$dir/hang.json")" '1 true' \
 	'... counted as in flight, and it adds up'
 
+# --- at SIGTERM thousands of records are in the ring, of a recorder that stands still
+rec term sh -c 'kill -STOP $PPID; "$0" - nops; kill -TERM $PPID; kill -CONT $PPID; sleep 5' "$B/tests/requests"
+is "$(sql term "select count(*), sum(unfinished) from uring where op = 'nop'") $(of term ring_full) $(of term ended_by)" '20011,0 0 signal' \
+	'SIGTERM with 20,011 requests in the ring: none is lost'
+
 # --- by the older name: an intent and a completion a request
 "$B/iouring_monitor" -q --jsonl "$dir/older.jsonl" -- "$B/tests/requests" "$dir" all
 is $? 0 'iouring_monitor: runs the program'

@@ -106,7 +106,7 @@ is "$(sums threads "(.major == $(truth threads .major)) and .faults <= $(truth t
 # --- overload adds up: the recorder stands still
 cat >"$dir/stopped.sh" <<'E'
 kill -STOP "$PPID"
-"$1" "$2" warm-write 30011
+"$1" "$2" warm-write 60000
 kill -"$3" "$PPID"
 kill -CONT "$PPID"
 [ "$3" = CONT ] || sleep 5
@@ -125,8 +125,10 @@ stopped full CONT --ring 64k
 ok 'overload: loss is counted, and it adds up' holds full '.ring_full > 1000 and .seen == .stored + .filtered + .ring_full + .map_full'
 is "$(jq -s '[.[] | select(.event_type == "fault")] | length' "$dir/full.jsonl") $(sums full .incomplete)" "$(jq .faults "$dir/full.json") true" \
 	'... and the sums say that they are not whole'
+truncate -s 104M "$dir/file"
 stopped term TERM
-is "$(faults term length) $(jq .ended_by "$dir/term.json")" "$(truth term '.minor + .major') \"signal\"" 'SIGTERM with thousands of pending records loses none'
+is "$(faults term length) $(jq .ended_by "$dir/term.json")" "$(truth term '.minor + .major') \"signal\"" 'SIGTERM with 20,000 pending records loses none'
+ok '... so many there were' holds term '.faults > 20000'
 
 # --- usage
 "$KVIO" record nvme --stream -o "$dir/x.kvt" -- true 2>"$dir/err"
