@@ -88,9 +88,10 @@ static void text_side(struct buf *b, const char *name, const struct side *s)
 
 	buf_printf(b, "%s  %llu objects", name, ULL(s->w->objects));
 	if (s->w->objects)
-		buf_printf(b, ", p50 %s, p99 %s (n %llu)  %.2f GB/s", human_ns(p50, sizeof(p50), s->object.p50),
-			   human_ns(p99, sizeof(p99), s->object.p99), ULL(s->object.n),
-			   rate(s->w->bytes, s->w->busy_ns) / 1e9);
+		buf_printf(b, ", p50 %s, p99 %s (n %llu)  %.2f GB/s, %.0f commands/s",
+			   human_ns(p50, sizeof(p50), s->object.p50), human_ns(p99, sizeof(p99), s->object.p99),
+			   ULL(s->object.n), rate(s->w->bytes, s->w->busy_ns) / 1e9,
+			   rate(s->w->commands, s->w->busy_ns));
 	if (s->w->missed)
 		buf_printf(b, "; %llu missed", ULL(s->w->missed));
 	if (s->w->known)
@@ -193,6 +194,7 @@ static void json_side(struct json *j, const char *name, const struct side *s)
 	jw_number(j, "undone", s->w->undone);
 	jw_number(j, "busy_ns", s->w->busy_ns);
 	jw_real_of(j, "bytes_per_second", rate(s->w->bytes, s->w->busy_ns), s->w->busy_ns);
+	jw_real_of(j, "commands_per_second", rate(s->w->commands, s->w->busy_ns), s->w->busy_ns);
 	jw_number(j, "object_latency_n", s->object.n);
 	jw_dist(j, "object_latency_ns_", &s->object);
 	jw_number(j, "commands", s->commands);

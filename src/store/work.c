@@ -217,6 +217,7 @@ static int account(struct work *w, enum kv_op op, const struct work_object *o, c
 	if (!w->counting)
 		return ret;
 	s->bytes += b->payload_bytes;
+	s->commands += b->plan.commands;
 	return ret ? ret : add_latency(s, b->end_ns - b->start_ns);
 }
 

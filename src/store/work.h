@@ -20,6 +20,7 @@ struct work_object {
 
 struct work_side {
 	u64 objects, bytes; /* done; payload */
+	u64 commands;	    /* of those */
 	u64 missed;	    /* loads of what is not stored */
 	u64 known;	    /* stores of what is: no IO */
 	u64 failed;

@@ -105,6 +105,8 @@ ok '... to the same' sh -c 'sort "$0" | cmp - "$1"' "$tmp/d.shape" "$(sort "$tmp
 is "$(of r store.objects) $(of r store.commands)" \
 	"$((2 * $(grep -c '"store"' "$tmp/a.shape"))) $((3 * 2 * $(grep -c '"store"' "$tmp/a.shape")))" \
 	'passes are measured, warm-up is not'
+is "$(of r 'store | (.commands_per_second * .busy_ns / 1e9 | round)' | tail -n 1)" "$((2 * 2 * $(grep -c '"store"' "$tmp/a.shape")))" \
+	'commands a second are of what was measured'
 
 # Older manifests, and what is none.
 printf '{"schema_version": 1, "device_geometry": {"block_align": 4096, "header_bytes": 4096}, "objects": [
