@@ -26,8 +26,8 @@ study "$@"
 projected() { # store|load
 	"$KVIO" plan "$model" --chunk-tokens "$tokens" --tp "$tp" --json | jq ".plans[0].ops[] | select(.op == \"$1\") | .nvme_commands"
 }
-printf '%-16s %10s %11s %11s %11s %9s %9s %7s\n' 'model, TP' 'object' 'projected' 'projected' 'commands' 'exact' 'WAPE %' 'TV'
-printf '%-16s %10s %11s %11s %11s %9s\n' '' bytes 'per store' 'per load' measured objects
+printf '%-16s %10s %11s %11s %11s %11s %9s %7s\n' 'model, TP' 'object' 'projected' 'projected' 'commands' 'exact' 'WAPE %' 'TV'
+printf '%-16s %10s %11s %11s %11s %11s\n' '' bytes 'per store' 'per load' measured operations
 worst=0
 echo "$shapes" >"$out/shapes"
 while read -r model tokens tp chunks; do
@@ -39,7 +39,7 @@ while read -r model tokens tp chunks; do
 	[ "$(jq .measured_commands "$dir/validate.json")" = $((objects * (store + load))) ] || worst=1
 	jq -r '[.measured_commands, "\(.exact)/\(.objects)", .wape_measured_percent, .sizes.tv_exact] | @tsv' "$dir/validate.json" |
 		while IFS='	' read -r commands exact wape tv; do
-			printf '%-16s %10s %11s %11s %11s %9s %9.4f %7.4f\n' "$model, $tp" "$bytes" "$store" "$load" "$commands" "$exact" "$wape" "$tv"
+			printf '%-16s %10s %11s %11s %11s %11s %9.4f %7.4f\n' "$model, $tp" "$bytes" "$store" "$load" "$commands" "$exact" "$wape" "$tv"
 		done
 done <"$out/shapes"
 [ $worst = 0 ] && echo 'all as projected' || echo 'NOT as projected'
