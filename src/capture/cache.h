@@ -18,6 +18,8 @@ static inline void cache_add(struct ev_cache *sum, const struct ev_cache *c)
 	sum->mapped_pages += c->mapped_pages;
 	sum->fills += c->fills;
 	sum->fill_pages += c->fill_pages;
+	sum->written_fills += c->written_fills;
+	sum->written_pages += c->written_pages;
 	sum->ra_calls += c->ra_calls;
 	sum->ra_pages += c->ra_pages;
 	sum->direct_reads += c->direct_reads;
@@ -25,6 +27,12 @@ static inline void cache_add(struct ev_cache *sum, const struct ev_cache *c)
 	sum->direct_writes += c->direct_writes;
 	sum->direct_write_bytes += c->direct_write_bytes;
 	sum->lat_ns += c->lat_ns;
+}
+
+/* Pages of the page cache that came in to be read: writes made the others. */
+static inline u64 cache_came_pages(const struct ev_cache *c)
+{
+	return c->fill_pages - MIN(c->written_pages, c->fill_pages);
 }
 
 #endif

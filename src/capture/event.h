@@ -281,6 +281,7 @@ enum ev_cache_flags {
 	CACHE_TOUCHED_ONLY = 1 << 5, /* mapped_pages is not known */
 	CACHE_INCOMPLETE = 1 << 6,   /* events were lost: all numbers are lower bounds */
 	CACHE_MORE_PIDS = 1 << 7,    /* pid is the first of several */
+	CACHE_NO_WRITTEN = 1 << 8,   /* which fills writes made is not known */
 };
 
 /*
@@ -289,8 +290,8 @@ enum ev_cache_flags {
  */
 struct ev_cache {
 	u8 kind;
-	u8 flags; /* enum ev_cache_flags */
-	u16 pad;
+	u8 pad;
+	u16 flags; /* enum ev_cache_flags */
 	u32 dev;
 	u64 ts_ns;
 	u64 ino;
@@ -309,6 +310,7 @@ struct ev_cache {
 	u64 lat_ns; /* sum of all faults that have one */
 	u32 pid;    /* thread group that had the first fault, 0 = none had */
 	u32 pad2;
+	u64 written_fills, written_pages; /* of fills and fill_pages, made by a write: nothing was to be read */
 };
 
 #define EV_BLOCK_SIZES 12 /* classes of 512 bytes, 1 KiB ... 1 MiB and more */
@@ -405,7 +407,7 @@ _Static_assert(sizeof(struct ev_syscall) == 72, "no padding");
 _Static_assert(sizeof(struct ev_uring) == 80, "no padding");
 _Static_assert(sizeof(struct ev_path) == 64, "no padding");
 _Static_assert(sizeof(struct ev_fault) == 64, "no padding");
-_Static_assert(sizeof(struct ev_cache) == 160, "no padding");
+_Static_assert(sizeof(struct ev_cache) == 176, "no padding");
 _Static_assert(sizeof(struct ev_block) == 152, "no padding");
 _Static_assert(sizeof(struct ev_nvme) == 64, "the hot record is one cache line");
 _Static_assert(sizeof(struct ev_nvme_kv) == 80, "no padding");

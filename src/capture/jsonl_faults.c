@@ -7,8 +7,8 @@
 /* Flags by their bit; members that are there are true. */
 static const char *const fault_words[] = { "major", "write", "exec",	"kernel",    "failed",
 					   "bound", "wide",  "no_time", "unfinished" };
-static const char *const cache_words[] = { "no_faults", "no_fills",	"no_readahead", "no_direct",
-					   "ra_asked",	"touched_only", "incomplete",	"more_pids" };
+static const char *const cache_words[] = { "no_faults",	   "no_fills",	 "no_readahead", "no_direct", "ra_asked",
+					   "touched_only", "incomplete", "more_pids",	 "no_written" };
 
 /* A number of a struct by its name in a line. */
 struct number {
@@ -40,6 +40,8 @@ static const struct number cache_numbers[] = {
 	NUMBER(ev_cache, "mapped_pages", mapped_pages),
 	NUMBER(ev_cache, "fills", fills),
 	NUMBER(ev_cache, "fill_pages", fill_pages),
+	NUMBER(ev_cache, "written_fills", written_fills),
+	NUMBER(ev_cache, "written_pages", written_pages),
 	NUMBER(ev_cache, "ra_calls", ra_calls),
 	NUMBER(ev_cache, "ra_pages", ra_pages),
 	NUMBER(ev_cache, "direct_reads", direct_reads),
@@ -163,7 +165,7 @@ bool jsonl_fault_is_told(const union event *e)
 	case EV_FAULT:
 		return !(e->fault.flags >> ARRAY_SIZE(fault_words)) && !e->fault.pad;
 	case EV_CACHE:
-		return !e->cache.pad && !e->cache.pad2;
+		return !(e->cache.flags >> ARRAY_SIZE(cache_words)) && !e->cache.pad && !e->cache.pad2;
 	default:
 		for (i = strnlen(e->block.name, sizeof(e->block.name)); i < sizeof(e->block.name); i++)
 			if (e->block.name[i])
@@ -207,7 +209,8 @@ bool jsonl_fold_fault(const struct members *m, u8 kind, union event *e)
 	if (kind == EV_FAULT)
 		e->fault.flags = (u16)take_flags(m, fault_words, ARRAY_SIZE(fault_words));
 	else if (kind == EV_CACHE)
-		e->cache.flags = (u8)take_flags(m, cache_words, ARRAY_SIZE(cache_words));
+		e->cache.flags = (u16)(take_flags(m, cache_words, ARRAY_SIZE(cache_words)) |
+				       (members_find(m, "written_pages") ? 0 : CACHE_NO_WRITTEN));
 	else if (name && members_bytes(name, e->block.name, sizeof(e->block.name)) == SIZE_MAX)
 		return false;
 	return e->nvme.ts_ns != 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Where the bytes went: from what programs moved to what devices moved. */
+#include "capture/cache.h"
 #include "capture/uring_names.h"
 #include "model/calls.h"
 #include "model/cause.h"
@@ -98,20 +99,41 @@ static void add_commands(struct byte_layers *l, const struct model *m)
 	}
 }
 
-/* The last sums of each file.  Pages that writes made are among the fills, so of writes nothing is told. */
+/* The last sums of each file. */
 static void add_fills(struct byte_layers *l, const struct model *m)
 {
 	u32 i;
 
-	l->page_cache.reads_only = true;
 	for (i = 0; m->page_bytes && i < m->cache.n; i++) {
 		const struct cache_row *c = &m->cache.row[i];
 
 		if (!c->last || (c->ev.flags & CACHE_NO_FILLS))
 			continue;
 		l->page_cache.on = true;
-		l->page_cache.read_n += c->ev.fills;
-		l->page_cache.read_bytes += c->ev.fill_pages * m->page_bytes;
+		/* Where it is not known which ones writes made, all may have been read. */
+		l->page_cache.reads_only |= !!(c->ev.flags & CACHE_NO_WRITTEN);
+		l->page_cache.read_n += c->ev.fills - MIN(c->ev.written_fills, c->ev.fills);
+		l->page_cache.read_bytes += cache_came_pages(&c->ev) * m->page_bytes;
+		l->page_cache.write_n += c->ev.written_fills;
+		l->page_cache.write_bytes += c->ev.written_pages * m->page_bytes;
+	}
+}
+
+/* The last sums of each device and direction, where its commands were not recorded. */
+static void add_blocks(struct byte_layers *l, const struct model *m)
+{
+	u32 i;
+
+	if (l->block.on)
+		return;
+	for (i = 0; i < m->block.n; i++) {
+		const struct ev_block *e = &m->block.row[i].ev;
+
+		if (!m->block.row[i].last)
+			continue;
+		l->block.on = true;
+		*(e->write ? &l->block.write_n : &l->block.read_n) += e->requests;
+		*(e->write ? &l->block.write_bytes : &l->block.read_bytes) += e->bytes;
 	}
 }
 
@@ -132,4 +154,5 @@ void bytes_measure(struct byte_layers *l, const struct model *m)
 	add_layer(&l->program, &l->passthrough);
 	add_fills(l, m);
 	add_commands(l, m);
+	add_blocks(l, m);
 }

@@ -124,7 +124,8 @@ static int compare_files(const void *a, const void *b)
 {
 	const struct ev_cache *x = &(*(const struct cache_row *const *)a)->ev,
 			      *y = &(*(const struct cache_row *const *)b)->ev;
-	int c = compare_u64(y->fill_pages + y->direct_read_bytes / 4096, x->fill_pages + x->direct_read_bytes / 4096);
+	int c = compare_u64(cache_came_pages(y) + y->direct_read_bytes / 4096,
+			    cache_came_pages(x) + x->direct_read_bytes / 4096);
 
 	c = c ? c : compare_u64(y->faults, x->faults);
 	c = c ? c : compare_u64(x->dev, y->dev);
@@ -192,7 +193,7 @@ void faults_free(struct fault_sums *s)
 struct ratio faults_ratio(const struct fault_sums *s, enum amplification a)
 {
 	u64 footprint = s->all.touched_pages * s->page_bytes;
-	u64 filled = s->all.fill_pages * s->page_bytes;
+	u64 filled = cache_came_pages(&s->all) * s->page_bytes;
 	bool fills = !(s->all.flags & CACHE_NO_FILLS);
 	struct ratio r = {};
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "capture/cache.h"
 #include "lib/human.h"
 #include "model/faults.h"
 #include "out/report_text.h"
@@ -59,7 +60,7 @@ static void files(struct buf *out, const struct model *m, const struct fault_sum
 
 		buf_printf(out, "  %8llu%8llu", ULL(c->faults), ULL(c->major));
 		text_bytes(out, c->touched_pages * s->page_bytes);
-		bytes_or_none(out, c->fill_pages * s->page_bytes, !(c->flags & CACHE_NO_FILLS));
+		bytes_or_none(out, cache_came_pages(c) * s->page_bytes, !(c->flags & CACHE_NO_FILLS));
 		bytes_or_none(out, c->direct_read_bytes + c->direct_write_bytes, !(c->flags & CACHE_NO_DIRECT));
 		buf_printf(out, "%8llu", ULL(c->retries));
 		path(out, m, s->file[i]);
@@ -192,6 +193,7 @@ static void jw_sums(struct json *j, const struct ev_cache *c)
 	jw_number(j, "touched_pages", c->touched_pages);
 	jw_number_of(j, "mapped_pages", c->mapped_pages, !(c->flags & CACHE_TOUCHED_ONLY));
 	jw_number_of(j, "fill_pages", c->fill_pages, fills);
+	jw_number_of(j, "written_pages", c->written_pages, fills && !(c->flags & CACHE_NO_WRITTEN));
 	jw_number_of(j, "readaheads", c->ra_calls, ra);
 	jw_number_of(j, "readahead_pages", c->ra_pages, ra);
 	jw_number_of(j, "direct_reads", c->direct_reads, direct);

@@ -29,6 +29,7 @@ struct field {
 	{ 2, "touched_pages", "i", "different pages that surely were used" }, \
 	{ 2, "mapped_pages", "i0", "different pages that may have been used" }, \
 	{ 2, "fill_pages", "i0", "that came into the page cache" }, \
+	{ 2, "written_pages", "i0", "of these, made by writes" }, \
 	{ 2, "readaheads", "i0", "" }, \
 	{ 2, "readahead_pages", "i0", "" }, \
 	{ 2, "direct_reads", "i0", "" }, \

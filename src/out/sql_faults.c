@@ -135,6 +135,7 @@ void sql_cache_column(struct sql *s, sqlite3_context *ctx, u32 row, int column)
 	const struct model *m = s->arm[arm].m;
 	const struct ev_cache *e = &m->cache.row[i].ev;
 	bool faults = !(e->flags & CACHE_NO_FAULTS), fills = !(e->flags & CACHE_NO_FILLS);
+	bool written = fills && !(e->flags & CACHE_NO_WRITTEN);
 	bool ra = !(e->flags & CACHE_NO_RA), direct = !(e->flags & CACHE_NO_DIRECT);
 	const struct {
 		int column;
@@ -150,6 +151,8 @@ void sql_cache_column(struct sql *s, sqlite3_context *ctx, u32 row, int column)
 		{ SQL_CACHE_mapped_pages, e->mapped_pages, !(e->flags & CACHE_TOUCHED_ONLY) },
 		{ SQL_CACHE_fills, e->fills, fills },
 		{ SQL_CACHE_fill_pages, e->fill_pages, fills },
+		{ SQL_CACHE_written_fills, e->written_fills, written },
+		{ SQL_CACHE_written_pages, e->written_pages, written },
 		{ SQL_CACHE_ra_calls, e->ra_calls, ra },
 		{ SQL_CACHE_ra_pages, e->ra_pages, ra },
 		{ SQL_CACHE_direct_reads, e->direct_reads, direct },

@@ -98,7 +98,8 @@ void sql_fault_column(struct sql *s, sqlite3_context *ctx, u32 row, int column);
 #define SQL_CACHE_COLUMNS(X) \
 	X(arm, " TEXT") X(ts_ns, " INTEGER") X(path, " TEXT") X(pid, " INTEGER") X(faults, " INTEGER") X(minor, " INTEGER") \
 	X(major, " INTEGER") X(failed, " INTEGER") X(retries, " INTEGER") X(touched_pages, " INTEGER") \
-	X(mapped_pages, " INTEGER") X(fills, " INTEGER") X(fill_pages, " INTEGER") X(ra_calls, " INTEGER") \
+	X(mapped_pages, " INTEGER") X(fills, " INTEGER") X(fill_pages, " INTEGER") \
+	X(written_fills, " INTEGER") X(written_pages, " INTEGER") X(ra_calls, " INTEGER") \
 	X(ra_pages, " INTEGER") X(direct_reads, " INTEGER") X(direct_read_bytes, " INTEGER") X(direct_writes, " INTEGER") \
 	X(direct_write_bytes, " INTEGER") X(lat_ns, " INTEGER") X(last, " INTEGER") X(dev, " INTEGER") X(ino, "") \
 	X(flags, " INTEGER")

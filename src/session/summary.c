@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture/cache.h"
 #include "capture/record.h"
 #include "lib/human.h"
 #include "lib/jsonutil.h"
@@ -86,7 +87,9 @@ static void faults(struct buf *b, const struct recorder_totals *t)
 	buf_printf(b, "  %-12s %10llu   minor %llu, major %llu, failed %llu; %llu attempts made again\n", "faults",
 		   ULL(c->faults), ULL(c->minor), ULL(c->major), ULL(c->failed), ULL(c->retries));
 	footprint(b, c);
-	row(b, "page cache", c->fills, c->fill_pages * PAGE_BYTES);
+	row(b, "page cache", c->fills - MIN(c->written_fills, c->fills), cache_came_pages(c) * PAGE_BYTES);
+	if (c->written_fills)
+		row(b, "  by writes", c->written_fills, c->written_pages * PAGE_BYTES);
 	row(b, "readahead", c->ra_calls, c->ra_pages * PAGE_BYTES);
 	row(b, "direct reads", c->direct_reads, c->direct_read_bytes);
 	row(b, "direct writes", c->direct_writes, c->direct_write_bytes);
@@ -153,6 +156,8 @@ static void set_faults(json_t *f, const struct recorder_totals *t)
 		json_set_u64(f, "mapped_pages", c->mapped_pages);
 	json_set_u64(f, "fills", c->fills);
 	json_set_u64(f, "fill_pages", c->fill_pages);
+	if (!(c->flags & CACHE_NO_WRITTEN))
+		json_set_u64(f, "written_pages", c->written_pages);
 	json_set_u64(f, "readaheads", c->ra_calls);
 	json_set_u64(f, "readahead_pages", c->ra_pages);
 	json_set_u64(f, "direct_reads", c->direct_reads);

@@ -106,6 +106,7 @@ struct address_space {
 /* The word of its flags comes first in every kernel, under changing types. */
 struct folio {
 	struct address_space *mapping;
+	unsigned long index;
 };
 
 /* A 64-bit number first: to read a word as a number. */

@@ -21,7 +21,7 @@
 
 #include "trace/mmap.skel.h"
 
-enum { F_FAULTS, F_AROUND, F_CACHE, F_READAHEAD, F_DIRECT, F_BLOCK, F_ORIGINS, N_FACILITIES };
+enum { F_FAULTS, F_AROUND, F_CACHE, F_WRITTEN, F_READAHEAD, F_DIRECT, F_BLOCK, F_ORIGINS, N_FACILITIES };
 
 /* Two ways to see the same: functions (fentry, fexit) and what every kernel lets BPF see. */
 enum way { FUNCTIONS, EVENTS, N_WAYS };
@@ -44,6 +44,7 @@ static const struct hook {
 	{ F_AROUND, FUNCTIONS, false, "filemap_map_pages", "around_enter" },
 	{ F_AROUND, EVENTS, false, "mm_filemap_map_pages", "around" },
 	{ F_CACHE, EVENTS, false, "mm_filemap_add_to_page_cache", "filled" },
+	{ F_WRITTEN, EVENTS, false, "writeback_dirty_folio", "dirtied" },
 	{ F_READAHEAD, FUNCTIONS, false, "page_cache_ra_unbounded", "ra_plain_leave" },
 	{ F_READAHEAD, FUNCTIONS, false, "page_cache_ra_unbounded", "ra_plain_enter" },
 	{ F_READAHEAD, FUNCTIONS, false, "page_cache_ra_order", "ra_large_leave" },
@@ -70,6 +71,7 @@ static const struct {
 		       FUNCTIONS },
 	[F_AROUND] = { "fault_around", { "fentry+fexit/filemap_map_pages", "tp_btf/mm_filemap_map_pages" }, FUNCTIONS },
 	[F_CACHE] = { "page_cache", { NULL, "tp_btf/mm_filemap_add_to_page_cache" }, EVENTS },
+	[F_WRITTEN] = { "written_pages", { NULL, "tp_btf/writeback_dirty_folio" }, EVENTS },
 	[F_READAHEAD] = { "readahead",
 			  { "fentry+fexit/page_cache_ra_unbounded + page_cache_ra_order",
 			    "tp_btf/page_cache_ra_unbounded + page_cache_ra_order" },
@@ -429,6 +431,8 @@ static int take_cache(struct listener *l, const void *key, const void *value)
 	f->changed |= f->sums.fills != c->fills || f->sums.ra_calls != c->ra_calls;
 	f->sums.fills = c->fills;
 	f->sums.fill_pages = c->fill_pages;
+	f->sums.written_fills = c->written_fills;
+	f->sums.written_pages = c->written_pages;
 	f->sums.ra_calls = c->ra_calls;
 	f->sums.ra_pages = c->ra_pages;
 	return 0;
@@ -466,14 +470,14 @@ static int tell_block(struct listener *l, const void *key, const void *value)
 }
 
 /* What the numbers of a file do not say, as hooks are missing or events were lost. */
-static u8 limits(const struct tracer *t)
+static u16 limits(const struct tracer *t)
 {
 	const struct facility *f = t->facility;
 	const struct state *s = t->state;
 
 	return (f[F_FAULTS].on ? 0 : CACHE_NO_FAULTS) | (f[F_CACHE].on ? 0 : CACHE_NO_FILLS) |
 	       (f[F_READAHEAD].on ? 0 : CACHE_NO_RA) | (f[F_DIRECT].on ? 0 : CACHE_NO_DIRECT) |
-	       (s->way[F_READAHEAD] == EVENTS ? CACHE_RA_ASKED : 0) |
+	       (f[F_WRITTEN].on ? 0 : CACHE_NO_WRITTEN) | (s->way[F_READAHEAD] == EVENTS ? CACHE_RA_ASKED : 0) |
 	       ((f[F_AROUND].on || s->exact) && !s->pages.full ? 0 : CACHE_TOUCHED_ONLY) |
 	       (lost(t) || s->pages.full ? CACHE_INCOMPLETE : 0);
 }
@@ -484,7 +488,7 @@ static int sums(struct tracer *t, bool all, trace_fn fn, void *arg)
 	struct state *s = t->state;
 	struct listener l = { t, all, fn, arg };
 	int ret = each_element(b->maps.caches, take_cache, &l);
-	u8 flags = limits(t);
+	u16 flags = limits(t);
 	u32 i;
 
 	for (i = 0; i < s->pages.n_files && !ret; i++) {

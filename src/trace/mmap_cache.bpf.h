@@ -51,6 +51,20 @@ static __always_inline u32 pages_of(struct folio *folio)
 	return 1;
 }
 
+/* A page is added to be read, not to be written. */
+static __always_inline bool is_to_read(struct task_state *s, struct folio *folio, struct inode *inode, u32 n)
+{
+	u64 at = peek(struct folio, folio, index);
+
+	if (s->open || s->ra_depth)
+		return true;
+	if (s->reads_host != (u64)inode || at < s->reads_from || at >= s->reads_to)
+		return false;
+	/* Readahead goes up: what was before is there, and who adds it anew does so for another reason. */
+	s->reads_from = at + n;
+	return true;
+}
+
 SEC("?tp_btf/mm_filemap_add_to_page_cache")
 int BPF_PROG(filled, struct folio *folio)
 {
@@ -67,10 +81,32 @@ int BPF_PROG(filled, struct folio *folio)
 	__sync_fetch_and_add(&c->fill_pages, n);
 	if (s->ra_depth)
 		__sync_fetch_and_add(&c->ra_pages, n);
+	s->made = is_to_read(s, folio, folio->mapping->host, n) ? 0 : (u64)folio;
 	/* Without functions the file of an open fault is not known yet. */
 	if (s->open && (!s->ev.kind || (s->ev.ino == ino && s->ev.dev == dev)))
 		s->ev.filled = s->ev.filled + n < 0xffff ? s->ev.filled + n : 0xffff;
 	meet_inode(ino, dev, s->open ? s->ev.address : 0);
+	return 0;
+}
+
+/* One that is added and then made dirty by the same thread was not there to be read. */
+SEC("?tp_btf/writeback_dirty_folio")
+int BPF_PROG(dirtied, struct folio *folio)
+{
+	struct task_state *s = bpf_task_storage_get(&states, bpf_get_current_task_btf(), NULL, 0);
+	struct cache_sums *c;
+	u32 dev = 0;
+	u64 ino = 0;
+
+	if (!s || s->made != (u64)folio)
+		return 0;
+	s->made = 0;
+	inode_numbers(folio->mapping->host, &ino, &dev);
+	c = sums_of(ino, dev);
+	if (!c)
+		return 0;
+	__sync_fetch_and_add(&c->written_fills, 1);
+	__sync_fetch_and_add(&c->written_pages, pages_of(folio));
 	return 0;
 }
 
@@ -123,14 +159,17 @@ int BPF_PROG(ra_large_leave)
 	return ra_leave();
 }
 
-static __always_inline int ra_asked(struct inode *inode, u64 pages)
+static __always_inline int ra_asked(struct task_state *s, struct inode *inode, u64 index, u64 pages)
 {
 	u32 dev = 0;
 	u64 ino = 0;
-	struct cache_sums *c = count_in(this_state(), inode, &ino, &dev);
+	struct cache_sums *c = count_in(s, inode, &ino, &dev);
 
-	if (!c)
+	if (!c || !s)
 		return 0;
+	s->reads_host = (u64)inode;
+	s->reads_from = index;
+	s->reads_to = index + pages;
 	__sync_fetch_and_add(&c->ra_calls, 1);
 	__sync_fetch_and_add(&c->ra_pages, pages);
 	return 0;
@@ -146,7 +185,7 @@ int BPF_PROG(ra_large, struct inode *inode, unsigned long index, struct file_ra_
 		s->ra_from = index;
 		s->ra_to = index + ra->size;
 	}
-	return ra_asked(inode, ra->size);
+	return ra_asked(s, inode, index, ra->size);
 }
 
 SEC("?tp_btf/page_cache_ra_unbounded")
@@ -158,7 +197,7 @@ int BPF_PROG(ra_plain, struct inode *inode, unsigned long index, unsigned long p
 		s->ra_from = s->ra_to = 0;
 		return 0;
 	}
-	return ra_asked(inode, pages);
+	return ra_asked(s, inode, index, pages);
 }
 
 /* ---- direct reads and writes ---- */

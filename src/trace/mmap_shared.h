@@ -25,7 +25,8 @@ struct file_id {
 
 /* What came into the page cache of a file. */
 struct cache_sums {
-	u64 fills, fill_pages; /* folios and their pages */
+	u64 fills, fill_pages;		  /* folios and their pages */
+	u64 written_fills, written_pages; /* of these, made by writes */
 	u64 ra_calls, ra_pages;
 };
 

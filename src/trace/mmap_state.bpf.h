@@ -20,6 +20,8 @@ struct task_state {
 	u64 ptes;	    /* which pages around were mapped before */
 	u64 from, to;	    /* window of a fault-around, page numbers; of the last large readahead */
 	u64 ra_from, ra_to;
+	u64 reads_host, reads_from, reads_to; /* what a readahead that was told will add: inode, pages */
+	u64 made;			      /* the folio it added last, if not to read it */
 	u32 ra_depth;
 	u32 page_faults; /* attempts that went to the page cache */
 	u8 open;

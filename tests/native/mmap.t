@@ -89,6 +89,21 @@ like "$(cat "$dir/older.out")" 'events: seen [0-9]+, stored [0-9]+, filtered [0-
 is "$("$KVIO" sql --csv "$dir/older.kvt" "select count(*), sum(size) from syscall where path = '$dir/file' and name = 'pread64'" | tail -n 1 | tr -d '\r')" \
 	"100,$((100 * 4096))" '... -o makes a capture with the calls'
 
+# --- what writes add to the page cache did not come in
+"$B/tests/faults" "$dir/file" direct 1 >"$dir/made.out"
+"$KVIO" record mmap,syscall -q -o "$dir/made.kvt" -- sh -c '
+	dd if=/dev/zero of="$1/made" bs=64k count=16
+	dd if="$1/file" of="$1/file" bs=4k count=1 conv=notrunc
+	fio --name=u --filename="$1/uring" --size=512k --bs=16k --rw=write --ioengine=io_uring --fallocate=none' sh "$dir" >"$dir/made.out" 2>&1
+made() { # NAME
+	"$KVIO" sql --csv "$dir/made.kvt" "select fill_pages, written_pages from cache where last and path = '$dir/$1'" | tail -n +2 | tr -d '\r'
+}
+is "$(made made)" 256,256 'a file that is written anew: no page came in'
+is "$(made uring)" 128,128 '... through io_uring neither'
+is "$(made file | sed 's/^[1-9][0-9]*,/n,/')" n,0 'a page that is read, then written: it came in'
+is "$("$KVIO" report --json "$dir/made.kvt" | jq -c '.[].bytes_by_layer.page_cache | [.write_bytes >= 1572864, .read_bytes < 16777216]')" '[true,true]' \
+	'... and where the bytes went tells both'
+
 # --- without --stream: the same sums, no record of each
 "$KVIO" record mmap -q -o "$dir/sums.kvt" -- "$B/tests/faults" "$dir/file" rand 2003 >"$dir/sums.truth"
 "$KVIO" cat -q "$dir/sums.kvt" >"$dir/sums.jsonl"

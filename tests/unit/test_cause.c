@@ -291,14 +291,15 @@ static void one_cookie_for_all_costs_no_more(void **state)
 	model_free(&m);
 }
 
-/* Sums of a file so far: the last of each counts, and of writes they say nothing. */
+/* Sums of a file so far: the last of each counts; what writes made did not come in. */
 static void fills_are_the_bytes_of_the_page_cache(void **state)
 {
 	static const char line[] =
 		"{\"event_type\":\"cache\",\"pid\":0,\"ts\":%u,\"faults\":0,\"minor\":0,\"major\":0,\"failed\":0,"
 		"\"retries\":0,\"touched_pages\":0,\"mapped_pages\":0,\"fills\":%u,\"fill_pages\":%u,\"ra_calls\":0,"
 		"\"ra_pages\":0,\"direct_reads\":0,\"direct_read_bytes\":0,\"direct_writes\":0,"
-		"\"direct_write_bytes\":0,\"lat_ns\":0,\"dev\":1,\"ino\":%u}\n";
+		"\"direct_write_bytes\":0,\"lat_ns\":0,\"dev\":1,\"ino\":%u%s}\n";
+	static const char written[] = ",\"written_fills\":1,\"written_pages\":2";
 	struct byte_layers l;
 	struct buf b = {};
 	struct model m;
@@ -308,17 +309,28 @@ static void fills_are_the_bytes_of_the_page_cache(void **state)
 		"{\"event_type\":\"capture_meta\",\"schema_version\":2,\"emitter\":\"kvio\",\"page_bytes\":4096}\n");
 	call(&b, "pread64", 10, 1000, 1000, 2 * PAGE);
 	cmd(&b, 10, 1200, 100, 500, 0);
-	buf_printf(&b, line, 5000u, 1u, 1u, 2u);
-	buf_printf(&b, line, 6000u, 3u, 8u, 2u);
-	buf_printf(&b, line, 6001u, 1u, 2u, 3u);
+	buf_printf(&b, line, 5000u, 1u, 1u, 2u, written);
+	buf_printf(&b, line, 6000u, 3u, 8u, 2u, written);
+	buf_printf(&b, line, 6001u, 1u, 2u, 3u, written);
 	loaded(&m, &b);
 	bytes_measure(&l, &m);
 	assert_int_equal(l.program.read_bytes, 2 * PAGE);
-	assert_true(l.page_cache.on && l.page_cache.reads_only);
-	assert_int_equal(l.page_cache.read_n, 4);
-	assert_int_equal(l.page_cache.read_bytes, 10 * PAGE);
+	assert_true(l.page_cache.on && !l.page_cache.reads_only);
+	assert_int_equal(l.page_cache.read_n, 2);
+	assert_int_equal(l.page_cache.read_bytes, 6 * PAGE);
+	assert_int_equal(l.page_cache.write_n, 2);
+	assert_int_equal(l.page_cache.write_bytes, 4 * PAGE);
 	assert_int_equal(l.device.read_bytes, PAGE);
 	assert_int_equal(l.by_calls.read_bytes, PAGE);
+	model_free(&m);
+	b = (struct buf){};
+	buf_lit(&b,
+		"{\"event_type\":\"capture_meta\",\"schema_version\":2,\"emitter\":\"kvio\",\"page_bytes\":4096}\n");
+	buf_printf(&b, line, 5000u, 3u, 8u, 2u, "");
+	loaded(&m, &b);
+	bytes_measure(&l, &m);
+	assert_true(l.page_cache.reads_only);
+	assert_int_equal(l.page_cache.read_bytes, 8 * PAGE);
 	model_free(&m);
 }
 

@@ -41,6 +41,9 @@ run() { # KERNEL
 		"$k --exact-pages: the footprint is exact"
 	is "$(cat "$dir/fault_around.exact" "$dir/fault_around.after" | xargs)" "4096 $(cat "$dir/fault_around")" \
 		"$k --exact-pages: fault-around is off meanwhile, and as it was after"
+	# By its size: dd may be gone before its file has a name.
+	is "$(sql made "select fill_pages, written_pages from cache where last and written_pages in (128, 256) order by 1")" \
+		'128,128 256,256' "$k: pages that writes made did not come in"
 	is "$(file_of fio 'touched_pages * 4096')" "$(fio_of fio read.io_bytes)" "$k fio mmap: the pages are fio's bytes"
 }
 

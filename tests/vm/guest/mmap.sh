@@ -19,4 +19,8 @@ rec mmap exact --exact-pages -- sh -c '
 cat /sys/kernel/debug/fault_around_bytes >fault_around.after
 rec mmap fio --exact-pages -- fio --name=mapped --filename=/mnt/file --ioengine=mmap --rw=read --bs=4k --size=4M --invalidate=1 \
 	--output-format=json --output=/out/fio.fio
+rec mmap made -- sh -c '
+	dd if=/dev/zero of=/mnt/made bs=64k count=16
+	dd if=/mnt/made of=/dev/null bs=64k count=16 iflag=direct
+	fio --name=u --filename=/mnt/uring --size=512k --bs=16k --rw=write --ioengine=io_uring --fallocate=none' >made.truth
 umount /mnt
