@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* System calls, io_uring requests, and where the bytes went. */
+/* System calls, io_uring requests, page faults, and where the bytes went. */
 'use strict';
 
 const layerOf = ([title, level, missing, ...v]) =>
@@ -73,5 +73,19 @@ function uringTable(a) {
 		el('p', {}, el('b', { class: 'num' }, thousands(u.n)), ` requests on ${thousands(u.rings)} ring${u.rings === 1 ? '' : 's'}, `,
 			thousands(u.failed), ' failed, ', thousands(u.unfinished), ' without a completion.'),
 		table(u.ops),
+	];
+}
+
+function faultTables(a) {
+	const f = a.faults;
+	if (!f) return none('No page faults are in this capture.');
+	return [
+		el('p', {}, el('b', { class: 'num' }, thousands(f.n)), ' faults, ', thousands(f.major), ' waited for IO.',
+			f.incomplete && ' Events were lost: all of these are lower bounds.',
+			f.markers > 0 && ` The application says in ${thousands(f.markers)} marker${f.markers === 1 ? '' : 's'} that it had use for ${show.bytes(f.useful)}.`,
+			f.hint && ` Most of the amplification: ${f.hint}.`),
+		table(f.ratios),
+		f.files.rows.length > 0 && table(f.files),
+		f.files_left > 0 && el('p', { class: 'small soft' }, `${thousands(f.files_left)} more files: kvio sql has them.`),
 	];
 }

@@ -158,6 +158,10 @@ function build() {
 	if (some(a => a.programs && a.programs.uring))
 		section('uring', 'io_uring', 'io_uring requests', 'Each request from submission to completion, by operation.',
 			panels(uringTable)).classList.add('long');
+	if (some(a => a.faults))
+		section('faults', 'Faults', 'Page faults and read amplification',
+			'Faults on mapped files; what came in from the device beside what was used of it, and beside what was useful.',
+			panels(faultTables)).classList.add('long');
 	account();
 }
 

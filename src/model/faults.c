@@ -173,7 +173,11 @@ int faults_measure(struct fault_sums *s, const struct model *m)
 	int ret;
 	u32 i;
 
-	*s = (struct fault_sums){ .page_bytes = m->page_bytes ? m->page_bytes : 4096, .useful_bytes = m->useful_bytes };
+	*s = (struct fault_sums){
+		.page_bytes = m->page_bytes ? m->page_bytes : 4096,
+		.useful_bytes = m->marker.n ? m->marker.useful_bytes : m->useful_bytes,
+		.n_markers = m->marker.n,
+	};
 	ret = last_files(s, m);
 	if (!ret)
 		ret = last_blocks(s, m);
@@ -188,6 +192,11 @@ void faults_free(struct fault_sums *s)
 	free(s->file);
 	free(s->block);
 	*s = (struct fault_sums){};
+}
+
+bool faults_none(const struct model *m)
+{
+	return !m->cache.n && !m->fault.n && !m->block.n;
 }
 
 struct ratio faults_ratio(const struct fault_sums *s, enum amplification a)

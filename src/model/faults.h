@@ -16,7 +16,8 @@ struct fault_sums {
 	u64 read_requests, read_bytes, write_requests, write_bytes; /* of these */
 	struct hist lat; /* ns, of faults that were recorded one by one and have a time */
 	u64 page_bytes;
-	u64 useful_bytes; /* 0 = not known */
+	u64 useful_bytes; /* by markers where there are any, else as the recorder was told; 0 = not known */
+	u64 n_markers;
 };
 
 /*
@@ -39,6 +40,8 @@ struct ratio {
 /* 0 or -ENOMEM. */
 int faults_measure(struct fault_sums *s, const struct model *m);
 void faults_free(struct fault_sums *s);
+/* Nothing of faults, page cache and block devices is there. */
+bool faults_none(const struct model *m);
 struct ratio faults_ratio(const struct fault_sums *s, enum amplification a);
 /* The layer that multiplies most, as words; NULL when none does by half. */
 const char *faults_hint(const struct fault_sums *s);

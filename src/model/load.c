@@ -166,10 +166,20 @@ static void add_counts(struct model *m, const struct input *in)
 	m->dev_in.anchors += n->anchors;
 }
 
+/* What else stands in a phase file is what its program had to say. */
+static void ignore_talk(struct input *in)
+{
+	in->n.other += in->n.malformed + in->n.tail_cut;
+	in->n.malformed = in->n.first_bad_line = 0;
+	in->n.tail_cut = false;
+}
+
 static int finish_input(struct input *in)
 {
 	bool any;
 
+	if (in->phases && !in->device && !in->semantic)
+		ignore_talk(in);
 	in->device |= in->n.anchors && !in->semantic;
 	any = in->semantic || in->device || in->n.other;
 	if (!any && (in->n.malformed || in->n.tail_cut || in->n.input_cut))

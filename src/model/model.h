@@ -329,8 +329,11 @@ struct model {
 	struct fault_table fault;
 	struct cache_table cache;
 	struct block_table block;
-	u64 page_bytes;			    /* of the machine that recorded, 0 = not known */
-	u64 useful_bytes;		    /* that its program had use for, 0 = not known */
+	u64 page_bytes;	  /* of the machine that recorded, 0 = not known */
+	u64 useful_bytes; /* --useful-bytes of the recording, 0 = not given */
+	struct marker_sum {
+		u64 n, useful_bytes; /* what the program itself says it had use for */
+	} marker;
 	struct extent_table extent, mapped; /* see model/extents.h */
 	struct range_table range;
 	struct cause_table cause;

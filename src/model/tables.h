@@ -86,8 +86,10 @@ struct input {
 	bool ticks;			      /* running accounts, too */
 	u64 drops;			      /* sum of older drops lines */
 	u64 overflows;
-	bool semantic; /* has records of the application */
-	bool device;   /* has records of a tracer */
+	bool phases;	 /* has lines of load_phase_line() */
+	u64 phase_bytes; /* that markers of the phase at hand have told; see load_phase_line() */
+	bool semantic;	 /* has records of the application */
+	bool device;	 /* has records of a tracer */
 };
 
 /* load.c: a running account of one tracer; that of the input is the sum of them.  0 or -ENOMEM. */
@@ -95,6 +97,8 @@ int put_running(struct input *in, u32 witness, u64 ts_ns, const struct account *
 
 /* load_lines.c: a line of a kind that jsonl_read() does not know.  0 or -ENOMEM. */
 int load_other_line(struct input *in, const char *line, size_t n);
+/* ... and one that is no JSON: PHASE_START, PROGRESS or PHASE_END of the older feature store, else false. */
+bool load_phase_line(struct input *in, const char *line, size_t n);
 /* The tracer whose account a line is. */
 u8 loss_witness(const char *line, size_t n);
 

@@ -69,6 +69,8 @@ int html_series(struct json *j, const struct report_arm *a, u32 n);
 int html_objects(struct json *j, const struct report_arm *a);
 void html_requests(struct json *j, const struct report_arm *a);
 void html_programs(struct json *j, const struct report_arm *a);
+/* html_faults.c: nothing where no page faults were recorded. */
+void html_faults(struct json *j, const struct report_arm *a);
 void html_barrier(struct json *j, const struct report_arm *a);
 void html_arm_tables(struct json *j, const struct report_arm *a);
 void html_compare(struct json *j, const struct report_arm *arms, u32 n);

@@ -127,7 +127,10 @@ u64 pf_request_class(const struct pf_draw *a, const struct pf_span *s);
 u64 pf_fault_class(const struct pf_draw *a, const struct pf_span *s);
 /* The arrow to a command, in the event that is begun. */
 void pf_cause_arrow(struct pf_writer *w, const struct pf_draw *a, u32 cmd);
-/* "fio[211]", in a container "fio[211,ns=7]", "fio" and "fio 212", without blanks in the name and with --redact without it. */
+/*
+ * "fio[211]", in a container "fio[211,ns=7]"; "fio"; "fio 212": without blanks in
+ * the name, and with --redact without it.
+ */
 void pf_program_name(struct pf_writer *w, struct buf *out, const struct pf_draw *a, const struct pf_program *p);
 void pf_word(struct pf_writer *w, struct buf *out, const struct pf_draw *a, enum pf_secret kind, u32 string);
 void pf_thread_name(struct pf_writer *w, struct buf *out, const struct pf_draw *a, const struct pf_thread *t);

@@ -19,6 +19,16 @@ static const char *const amp_words[N_AMPS] = { "footprint / useful", "came in / 
 					       "device reads / useful" };
 static const char *const amp_keys[N_AMPS] = { "page_size", "readahead", "device", "all" };
 
+const char *amplification_name(enum amplification a)
+{
+	return amp_names[a];
+}
+
+const char *amplification_words(enum amplification a)
+{
+	return amp_words[a];
+}
+
 /* ---- text ---- */
 
 /* The end of a path tells more than its begin. */
@@ -95,7 +105,7 @@ static void ratio(struct buf *out, const struct fault_sums *s, enum amplificatio
 	buf_printf(out, "  %-11s%-24s", amp_names[a], amp_words[a]);
 	if (!r.known) {
 		buf_printf(out, "%8s  (%s)\n", "n/a",
-			   (a == AMP_PAGES || a == AMP_ALL) && !s->useful_bytes ? "kvio record --useful-bytes"
+			   (a == AMP_PAGES || a == AMP_ALL) && !s->useful_bytes ? "--useful-bytes or markers"
 										: "not recorded");
 		return;
 	}
@@ -115,6 +125,9 @@ void text_amplification(struct buf *out, const struct fault_sums *s)
 	buf_lit(out, "\nread amplification\n");
 	for (a = 0; a < N_AMPS; a++)
 		ratio(out, s, (enum amplification)a);
+	if (s->n_markers)
+		buf_printf(out, "  useful: %llu bytes, by %llu marker%s of the application\n", ULL(s->useful_bytes),
+			   ULL(s->n_markers), s->n_markers == 1 ? "" : "s");
 	if (hint)
 		buf_printf(out, "  most of it: %s\n", hint);
 	if (s->n_blocks && used && (double)s->read_bytes < SERVED * (double)used)
@@ -159,7 +172,7 @@ void text_faults(struct buf *out, const struct model *m)
 {
 	struct fault_sums s;
 
-	if (!m->cache.n && !m->fault.n && !m->block.n)
+	if (faults_none(m))
 		return;
 	if (faults_measure(&s, m)) {
 		out->failed = true;
@@ -269,6 +282,7 @@ void jw_fault_sums(struct json *j, const struct model *m, const struct fault_sum
 	jw_object(j, "page_faults");
 	jw_number(j, "page_bytes", s->page_bytes);
 	jw_number_of(j, "useful_bytes", s->useful_bytes, s->useful_bytes);
+	jw_number(j, "markers", s->n_markers);
 	jw_bool(j, "incomplete", s->all.flags & CACHE_INCOMPLETE);
 	jw_object(j, "all");
 	jw_sums(j, &s->all);
@@ -287,7 +301,7 @@ void jw_faults(struct json *j, const struct model *m)
 {
 	struct fault_sums s;
 
-	if (!m->cache.n && !m->fault.n && !m->block.n)
+	if (faults_none(m))
 		return;
 	if (faults_measure(&s, m))
 		j->b->failed = true;

@@ -328,7 +328,8 @@ static const struct field fields[] = {
 	{ 1, "write_ratio", "r0", "" },
 	{ 0, "page_faults", "o?", "page faults, page cache and block devices, when they were recorded" },
 	{ 1, "page_bytes", "i", "" },
-	{ 1, "useful_bytes", "i0", "--useful-bytes of the recording" },
+	{ 1, "useful_bytes", "i0", "by markers of the application, else --useful-bytes of the recording" },
+	{ 1, "markers", "i", "that say so" },
 	{ 1, "incomplete", "b", "events were lost: all are lower bounds" },
 	{ 1, "all", "o", "all files" },
 	FILE_USE

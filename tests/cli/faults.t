@@ -36,6 +36,40 @@ is "$(cmp $f "$tmp/a.jsonl" 2>&1)" '' 'lossless through .kvt and back'
 is "$("$KVIO" report --json "$tmp/a.kvt" | jq -c '.. | objects | select(has("page_faults")) | .page_faults')" "$(all . | jq -c .)" \
 	'the same report of both'
 
+# --- what the application had use for: its own markers, in a file beside the capture
+useful() { # FILE...: useful bytes, markers, and the whole of two ratios, of the report as JSON
+	"$KVIO" report --json $f "$@" 2>/dev/null | jq -c '.[].page_faults | [.useful_bytes, .markers, .amplification.all.whole_bytes, .amplification.page_size.whole_bytes]'
+}
+cat >"$tmp/markers.jsonl" <<'E'
+{"event_type":"marker","ts":24037468200000,"useful_bytes":30000,"name":"batch 1"}
+{"event_type":"marker","ts":24037468300000,"useful_bytes":20000}
+E
+is "$(useful)" '[100000,0,100000,100000]' 'without markers: --useful-bytes of the recording'
+is "$(useful "$tmp/markers.jsonl")" '[50000,2,50000,50000]' 'markers tell more than --useful-bytes'
+like "$("$KVIO" report $f "$tmp/markers.jsonl")" 'all +device reads / useful +83\.89 ' 'text: the ratio by markers'
+like "$("$KVIO" report $f "$tmp/markers.jsonl")" 'useful: 50000 bytes, by 2 markers of the application' '... and that it is'
+"$KVIO" report $f "$tmp/markers.jsonl" --html "$tmp/m.html" >/dev/null
+is "$(tr -d '\n ' <"$tmp/m.html" | grep -o '"markers":2,"useful":50000' | head -n 1)" '"markers":2,"useful":50000' 'HTML: the same'
+"$KVIO" cat -q "$tmp/markers.jsonl" -o "$tmp/markers.kvt" 2>/dev/null
+is "$(useful "$tmp/markers.kvt")" '[50000,2,50000,50000]' 'through .kvt, too'
+echo '{"event_type":"marker","ts":1,"useful_bytes":-1}' >"$tmp/bad.jsonl"
+cat "$tmp/markers.jsonl" >>"$tmp/bad.jsonl"
+"$KVIO" report $f "$tmp/bad.jsonl" >"$tmp/out" 2>&1
+is "$? $(useful "$tmp/bad.jsonl")" '3 [50000,2,50000,50000]' 'a marker that says nothing: exit 3, and it does not count'
+# The phase file of the older feature store: each phase counts from its begin, other text is not looked at.
+cat >"$tmp/phase.txt" <<'E'
+loading the graph
+PHASE_START access=page layout=natural mono_ns=1
+PROGRESS mono_ns=2 signal_bytes=1000 store_bytes=9 batch=1
+PROGRESS mono_ns=3 signal_bytes=2500 store_bytes=9 batch=2
+PHASE_END mono_ns=4 ra_signal=1.0 signal_bytes=2600
+PHASE_START access=page mono_ns=5
+PROGRESS mono_ns=6 signal_bytes=700 store_bytes=9 batch=1
+E
+printf 'PROGRESS mono_ns=7 signal_by' >>"$tmp/phase.txt"
+"$KVIO" report $f "$tmp/phase.txt" >"$tmp/out" 2>&1
+is "$? $(useful "$tmp/phase.txt")" '0 [3300,4,3300,3300]' 'a phase file, killed in the middle of a line'
+
 # Cut, and with a line that is none: said, status 3.
 head -c 9000 $f >"$tmp/cut.jsonl"
 "$KVIO" report --json "$tmp/cut.jsonl" >"$tmp/r.json" 2>/dev/null
