@@ -62,7 +62,7 @@ $(O)/%.o: src/%.c $(B)/flags
 	@mkdir -p $(@D); $(say) CC $<
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 # The version is known to one object only, so that a commit rebuilds one file.
-$(main_obj): ALL_CFLAGS += -DKVIO_VERSION='"$(VERSION)"'
+$(main_obj): private ALL_CFLAGS += -DKVIO_VERSION='"$(VERSION)"'
 $(main_obj): $(B)/version
 
 # What the page is made of is not seen by the compiler's list of includes.
