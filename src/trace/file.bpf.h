@@ -220,35 +220,57 @@ struct iovec {
 };
 
 struct vector {
-	const void *at;
+	u64 at;
 	u64 n;
 	u64 bytes;
-	bool partial;
+	u64 partial;
 };
+
+/* The sum at hand, one a CPU and not on the stack, for the reasons of path_room. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct vector);
+} vector_room SEC(".maps");
+
+static __always_inline struct vector *room_of_vector(void)
+{
+	u32 zero = 0;
+
+	return bpf_map_lookup_elem(&vector_room, &zero);
+}
 
 static long add_iovec(u32 i, void *ctx)
 {
-	struct vector *v = ctx;
+	struct vector *v = room_of_vector();
 	struct iovec one;
 
-	if (i >= v->n)
+	if (!v || i >= v->n)
 		return 1;
-	if (read_user(&one, sizeof(one), v->at + i * sizeof(one))) {
-		v->partial = true;
+	if (read_user(&one, sizeof(one), (const void *)(v->at + i * sizeof(one)))) {
+		v->partial = 1;
 		return 1;
 	}
 	v->bytes += one.len;
 	return 0;
 }
 
-static __always_inline void vector_sum(struct vector *v, u64 at, u64 n)
+/* The bytes of n elements; false when that is a lower bound. */
+static __always_inline bool vector_sum(u64 at, u64 n, u64 *bytes)
 {
-	v->at = (const void *)at;
+	struct vector *v = room_of_vector();
+
+	*bytes = 0;
+	if (!v || n > MAX_IOVECS)
+		return false;
+	v->at = at;
 	v->n = n;
 	v->bytes = 0;
-	v->partial = n > MAX_IOVECS;
-	if (!v->partial)
-		bpf_loop(MAX_IOVECS, add_iovec, v, 0);
+	v->partial = 0;
+	bpf_loop(MAX_IOVECS, add_iovec, NULL, 0);
+	*bytes = v->bytes;
+	return !v->partial;
 }
 
 #endif

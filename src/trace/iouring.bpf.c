@@ -108,7 +108,7 @@ static __always_inline bool is_rw(u8 opcode)
 
 static __noinline int set_rw(struct ev_uring *r, void *req)
 {
-	struct vector v;
+	u64 bytes;
 
 	if (!r)
 		return 0;
@@ -123,10 +123,9 @@ static __noinline int set_rw(struct ev_uring *r, void *req)
 	if (!is_vector(r->opcode))
 		return 0;
 	r->sub = (u32)r->size;
-	vector_sum(&v, peek(struct io_rw, req, addr), r->size);
-	r->size = v.bytes;
-	if (v.partial)
+	if (!vector_sum(peek(struct io_rw, req, addr), r->size, &bytes))
 		r->flags |= URING_PARTIAL;
+	r->size = bytes;
 	return 0;
 }
 

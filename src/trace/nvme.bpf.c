@@ -230,14 +230,30 @@ struct ranges {
 	u32 lba_shift;
 };
 
+/* One a CPU, not on the stack: Linux 6.1 verifies one turn of a loop only, with what the stack is then. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct ranges);
+} ranges_room SEC(".maps");
+
+static __always_inline struct ranges *room_of_ranges(void)
+{
+	u32 zero = 0;
+
+	return bpf_map_lookup_elem(&ranges_room, &zero);
+}
+
 static long tell_range(u32 i, void *ctx)
 {
-	struct ranges *r = ctx;
+	struct ranges *r = room_of_ranges();
 	struct dsm_range one;
-	void *bio = (void *)r->bio;
+	void *bio;
 
-	if (i > r->e.n)
+	if (!r || i > r->e.n)
 		return 1;
+	bio = (void *)r->bio;
 	r->e.index = (u16)i;
 	if (bio) {
 		r->e.slba = peek(struct bio, bio, bi_iter.bi_sector) >> (r->lba_shift - 9);
@@ -257,29 +273,31 @@ static long tell_range(u32 i, void *ctx)
 /* Before the command itself, which has their number. */
 static __noinline int tell_ranges(const struct ev_nvme *c, struct request *req)
 {
-	struct ranges r = { .e = { .kind = EV_RANGE } };
+	struct ranges *r = room_of_ranges();
 	const void *command;
 	struct disk *d;
 	void *io;
 
-	if (!c)
+	if (!c || !r)
 		return 0;
+	__builtin_memset(r, 0, sizeof(*r));
 	d = bpf_map_lookup_elem(&disks, &c->dev);
-	r.lba_shift = d && d->lba_shift >= 9 ? d->lba_shift : 9;
-	r.e.n = (u8)c->slba;
-	r.e.dev = c->dev;
-	r.e.ts_ns = c->ts_ns;
-	r.e.cid = c->cid;
-	r.e.tid = c->tid;
+	r->lba_shift = d && d->lba_shift >= 9 ? d->lba_shift : 9;
+	r->e.kind = EV_RANGE;
+	r->e.n = (u8)c->slba;
+	r->e.dev = c->dev;
+	r->e.ts_ns = c->ts_ns;
+	r->e.cid = c->cid;
+	r->e.tid = c->tid;
 	if ((peek(struct request, req, cmd_flags) & 0xff) == REQ_OP_DISCARD) {
-		r.bio = (u64)peek(struct request, req, bio);
+		r->bio = (u64)peek(struct request, req, bio);
 	} else if (c->flags & NVME_PASSTHROUGH && bpf_core_type_exists(struct nvme_uring_cmd) &&
 		   (u32)bpf_get_current_pid_tgid() == c->tid) {
 		io = peek(struct request, req, end_io_data);
 		command = passthrough_command(io);
-		r.user = command ? peek_nvme(struct nvme_uring_cmd, command, addr) : 0;
+		r->user = command ? peek_nvme(struct nvme_uring_cmd, command, addr) : 0;
 	}
-	bpf_loop(RANGES_MAX, tell_range, &r, 0);
+	bpf_loop(RANGES_MAX, tell_range, NULL, 0);
 	return 0;
 }
 

@@ -175,14 +175,13 @@ int BPF_PROG(exec, struct task_struct *t)
 /* The bytes that a vector asks for. */
 static __noinline int sum_vector(struct ev_syscall *r, u64 at, u64 n)
 {
-	struct vector v;
+	u64 bytes;
 
 	if (!r)
 		return 0;
-	vector_sum(&v, at, n);
-	r->size = v.bytes;
-	if (v.partial)
+	if (!vector_sum(at, n, &bytes))
 		r->flags |= SYSCALL_PARTIAL;
+	r->size = bytes;
 	return 0;
 }
 
