@@ -8,36 +8,44 @@ package pftrace;
 use strict;
 use warnings;
 
-# The fields of a message: [number, wire type, value], ...
+# The rest of a number that begins with $v and does not end there: $i is the place behind it, and is moved.
+sub rest {
+	my ($b, $i, $v) = @_;
+	my $shift = 7;
+	$v &= 0x7f;
+	while (1) {
+		die "cut varint\n" if $$i >= length $$b;
+		my $c = ord substr $$b, $$i++, 1;
+		$v |= ($c & 0x7f) << $shift;
+		return $v if $c < 0x80;
+		$shift += 7;
+	}
+}
+
+# The fields of a message: [number, wire type, value], ...  Most numbers are of one byte, which is not worth a call.
 sub fields {
 	my ($b) = @_;
 	my ($i, $n, @out) = (0, length $b);
-	my $varint = sub {
-		my ($v, $shift) = (0, 0);
-		while (1) {
-			die "cut varint\n" if $i >= $n;
-			my $c = ord substr $b, $i++, 1;
-			$v |= ($c & 0x7f) << $shift;
-			return $v if $c < 0x80;
-			$shift += 7;
-		}
-	};
 	while ($i < $n) {
-		my $key = $varint->();
+		my $key = ord substr $b, $i++, 1;
+		$key = rest(\$b, \$i, $key) if $key >= 0x80;
 		my $wire = $key & 7;
 		my $v;
-		if ($wire == 0) {
-			$v = $varint->();
-		} elsif ($wire == 1) {
+		if ($wire == 1) {
 			$v = substr $b, $i, 8;
 			$i += 8;
-		} elsif ($wire == 2) {
-			my $len = $varint->();
+		} elsif ($wire == 0 || $wire == 2) {
+			die "cut varint\n" if $i >= $n;
+			$v = ord substr $b, $i++, 1;
+			$v = rest(\$b, \$i, $v) if $v >= 0x80;
+		} else {
+			die "wire type $wire\n";
+		}
+		if ($wire == 2) {
+			my $len = $v;
 			die "cut field\n" if $i + $len > $n;
 			$v = substr $b, $i, $len;
 			$i += $len;
-		} else {
-			die "wire type $wire\n";
 		}
 		push @out, [ $key >> 3, $wire, $v ];
 	}

@@ -344,7 +344,8 @@ limit=unlimited
 (ulimit -v 1000000 && "$KVIO" version >/dev/null 2>&1) && limit=1000000
 (ulimit -v $limit && "$KVIO" cat -q "$tmp/many.jsonl" -o "$tmp/many.kvt" 2>/dev/null)
 is $? 3 'commands that never complete take no memory without bound'
-is "$(stats '$f->{kinds}{nvme}' "$tmp/many.kvt")" 300000 'and none is lost'
+# Not by the JSON: 300000 devices are much to read for Perl.
+is "$("$KVIO" cat --stats "$tmp/many.kvt" 2>/dev/null | awk '$1 == "nvme" { print $2; exit }')" 300000 'and none is lost'
 cp $D/driver.jsonl "$tmp/same.jsonl"
 cat_ -q "$tmp/same.jsonl" -o "$tmp/same.jsonl"
 ok 'a file onto itself' cmp $D/driver.jsonl "$tmp/same.jsonl"
