@@ -3,40 +3,10 @@
 # Every path into the NVMe driver, and system calls, on real kernels; fio's own
 # counts are the independent witness.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
-KVIO=${KVIO:-build/kvio}
-export KVIO
-command -v qemu-system-x86_64 >/dev/null || skip_all "qemu-system-x86_64 is not installed (scripts/deps)"
-top=$(mktemp -d) || exit 1
-trap 'rm -rf "$top"' EXIT
-
-of() { # NAME KEY
-	jq -r ".$2" "$dir/$1.json"
-}
-fio_of() { # NAME KEY
-	jq -r "[.jobs[] | .$2] | add" "$dir/$1.fio"
-}
-sql() { # NAME QUERY
-	"$KVIO" sql --csv "$dir/$1.kvt" "$2" 2>/dev/null | tail -n +2 | tr -d '\r' | paste -sd' '
-}
-quiet() { # NAME: everything adds up, and nothing is lost
-	jq -e '.seen == .stored + .in_flight + .ring_full + .map_full + .filtered and
-		(.ring_full + .map_full + .hook_missed + .in_flight) == 0' "$dir/$1.json" >/dev/null
-}
+. tests/vm/lib.sh
 
 run() { # KERNEL
-	k=$1
-	dir=$top/$k
-	vm/run --kernel "$1" --nvme 1G --nvme 64M,lba=512 --modules xfs --timeout 300 --in tests/vm/guest/nvme.sh --in "${B:-build}/tests/calls" \
-		--out "$dir" -- sh /in/nvme.sh >"$dir.log" 2>&1
-	rc=$?
-	if [ $rc = 77 ]; then
-		echo "# SKIP kernel $1: $(tail -n 1 "$dir.log")"
-		return
-	fi
-	is $rc 0 "$k: the guest ran through"
-	[ $rc = 0 ] || sed 's/^/# /' "$dir.log"
-
+	guest "$1" nvme.sh --nvme 1G --nvme 64M,lba=512 --modules xfs --in "${B:-build}/tests/calls" || return
 	for name in psync pvsync2 libaio io_uring fixed passthrough; do
 		is "$(of $name reads) $(of $name writes)" "$(fio_of $name read.total_ios) $(fio_of $name write.total_ios)" \
 			"$k $name: commands are fio's"

@@ -11,12 +11,12 @@ rec() {
 	kvio record "$what" --json -o "$name.kvt" "$@" >"$name.json" 2>"$name.err"
 	echo $? >"$name.rc"
 }
-# start WHAT NAME OPTIONS...: in the background, returns when it records; $pid is its pid.
+# start "WHAT OPTION..." NAME OPTIONS...: in the background, returns when it records; $pid is its pid.
 start() {
 	what=$1
 	name=$2
 	shift 2
-	kvio record "$what" --json -o "$name.kvt" "$@" >"$name.json" 2>"$name.err" &
+	kvio record $what --json -o "$name.kvt" "$@" >"$name.json" 2>"$name.err" &
 	pid=$!
 	i=0
 	until grep -qE 'recording (until|for)' "$name.err" 2>/dev/null || [ $i -ge 300 ]; do

@@ -2,19 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs in the VM: every way into the driver, recorded; fio is the witness.
 # Leaves NAME.kvt, NAME.json, NAME.fio and NAME.rc in /out; the host judges.
-exec 2>&1
-cd /out || exit 1
+. /in/lib.sh
 
-rec() { # NAME OPTIONS... -- COMMAND...
-	name=$1
-	shift
-	kvio record nvme --json -o "$name.kvt" "$@" >"$name.json" 2>"$name.err"
-	echo $? >"$name.rc"
-}
 rec_fio() { # NAME FIO-OPTIONS...
 	name=$1
 	shift
-	rec "$name" -- fio --name="$name" --filename=/dev/nvme0n1 --output-format=json --output="/out/$name.fio" "$@"
+	rec nvme "$name" -- fio --name="$name" --filename=/dev/nvme0n1 --output-format=json --output="/out/$name.fio" "$@"
 }
 
 rec_fio psync --ioengine=psync --direct=1 --rw=randread --bs=4k --size=64M --number_ios=211
@@ -26,7 +19,7 @@ rec_fio fixed --ioengine=io_uring --fixedbufs=1 --registerfiles=1 --direct=1 --i
 rec_fio split --ioengine=psync --direct=1 --rw=read --bs=256k --size=64M --number_ios=37
 rec_fio fsync --ioengine=psync --direct=1 --rw=write --bs=4k --fsync=1 --size=64M --number_ios=61
 rec_fio trim --ioengine=psync --direct=1 --rw=trim --bs=64k --size=64M --number_ios=29
-rec passthrough -- fio --name=pt --ioengine=io_uring_cmd --cmd_type=nvme --filename=/dev/ng0n1 --rw=randread --bs=4k \
+rec nvme passthrough -- fio --name=pt --ioengine=io_uring_cmd --cmd_type=nvme --filename=/dev/ng0n1 --rw=randread --bs=4k \
 	--iodepth=8 --size=64M --number_ios=127 --output-format=json --output=/out/passthrough.fio
 
 # --- two drives at once, then one of them by name
@@ -41,56 +34,40 @@ kvio record nvme --json -o one.kvt --device nvme1n1 -- sh -c '
 
 # --- filters on commands
 mixed='fio --name=m --filename=/dev/nvme0n1 --ioengine=psync --direct=1 --size=64M --output-format=json'
-rec op --op flush --op write -- $mixed --rw=randrw --bs=4k --fsync=3 --number_ios=200 --output=/out/op.fio
-rec size --min-size 8k --max-size 16k -- $mixed --rw=randread --bssplit=4k/50:8k/25:32k/25 --number_ios=200 \
+rec nvme op --op flush --op write -- $mixed --rw=randrw --bs=4k --fsync=3 --number_ios=200 --output=/out/op.fio
+rec nvme size --min-size 8k --max-size 16k -- $mixed --rw=randread --bssplit=4k/50:8k/25:32k/25 --number_ios=200 \
 	--output=/out/size.fio
 
 # --- a cgroup
 if mount -t cgroup2 none /sys/fs/cgroup 2>/dev/null || [ -e /sys/fs/cgroup/cgroup.procs ]; then
 	mkdir -p /sys/fs/cgroup/outer/inner
-	kvio record nvme --json --cgroup outer -o cgroup.kvt >cgroup.json 2>cgroup.err &
-	pid=$!
-	i=0
-	until grep -q 'recording until' cgroup.err || [ $i -ge 100 ]; do
-		sleep 0.1
-		i=$((i + 1))
-	done
+	start nvme cgroup --cgroup outer
 	sh -c 'echo $$ >/sys/fs/cgroup/outer/inner/cgroup.procs
 		exec fio --name=in --ioengine=psync --direct=1 --rw=read --bs=4k --size=4M --number_ios=47 --filename=/dev/nvme0n1' >/dev/null
 	fio --name=out --ioengine=psync --direct=1 --rw=read --bs=4k --size=4M --number_ios=53 --filename=/dev/nvme0n1 >/dev/null
-	kill -INT $pid
-	wait $pid
+	finish INT
 fi
 
 # --- system calls, and both witnesses in one file
 mkdir -p /tmp/a
-kvio record syscall --json -o calls.kvt -- /in/calls /tmp/a >calls.json 2>calls.err
-echo $? >calls.rc
-kvio record nvme,syscall --json -o both.kvt -- fio --name=both --filename=/dev/nvme0n1 --ioengine=psync --direct=1 --rw=randread \
-	--bs=4k --size=64M --number_ios=113 --output-format=json --output=/out/both.fio >both.json 2>both.err
-echo $? >both.rc
+rec syscall calls -- /in/calls /tmp/a
+rec nvme,syscall both -- fio --name=both --filename=/dev/nvme0n1 --ioengine=psync --direct=1 --rw=randread \
+	--bs=4k --size=64M --number_ios=113 --output-format=json --output=/out/both.fio
 
 # --- io_uring and the commands that came of it
-kvio record nvme,iouring --json -o uring.kvt -- fio --name=uring --filename=/dev/nvme0n1 --ioengine=io_uring --direct=1 --rw=randread \
-	--bs=4k --iodepth=8 --size=64M --number_ios=131 --output-format=json --output=/out/uring.fio >uring.json 2>uring.err
-kvio record nvme,iouring --json -o cmds.kvt -- fio --name=cmds --filename=/dev/ng0n1 --ioengine=io_uring_cmd --cmd_type=nvme --rw=randread \
-	--bs=16k --iodepth=8 --size=64M --number_ios=137 --output-format=json --output=/out/cmds.fio >cmds.json 2>cmds.err
+rec nvme,iouring uring -- fio --name=uring --filename=/dev/nvme0n1 --ioengine=io_uring --direct=1 --rw=randread \
+	--bs=4k --iodepth=8 --size=64M --number_ios=131 --output-format=json --output=/out/uring.fio
+rec nvme,iouring cmds -- fio --name=cmds --filename=/dev/ng0n1 --ioengine=io_uring_cmd --cmd_type=nvme --rw=randread \
+	--bs=16k --iodepth=8 --size=64M --number_ios=137 --output-format=json --output=/out/cmds.fio
 
 # --- buffered writes, written back by sync: the device stays open, else close would do it
 exec 3</dev/nvme0n1
-kvio record nvme,syscall,iouring --json -o cached.kvt >cached.json 2>cached.err &
-pid=$!
-i=0
-until grep -q 'recording until' cached.err || [ $i -ge 100 ]; do
-	sleep 0.1
-	i=$((i + 1))
-done
+start nvme,syscall,iouring cached
 fio --name=cached --filename=/dev/nvme0n1 --ioengine=psync --rw=write --bs=16k --size=64M --number_ios=53 --output-format=json \
 	--output=/out/cached.fio
 sync
 exec 3<&-
-kill -INT $pid
-wait $pid
+finish INT
 # --- files and the commands on them: ext4 on a partition, XFS on the whole drive
 files() { # NAME DEVICE MKFS
 	mkdir -p "/mnt/$1"
@@ -115,18 +92,11 @@ ranges() {
 	fio --name=r --filename=/mnt/ext4/pieces --size=4M --bs=4k --rw=write:4k --ioengine=psync --end_fsync=1 >/dev/null
 	sync
 	# The journal gives them back, not the program.
-	kvio record nvme --json -o ranges.kvt >ranges.json 2>ranges.err &
-	pid=$!
-	i=0
-	until grep -q 'recording until' ranges.err || [ $i -ge 100 ]; do
-		sleep 0.1
-		i=$((i + 1))
-	done
+	start nvme ranges
 	rm /mnt/ext4/pieces /mnt/ext4/file /mnt/ext4/other
 	sync
 	sleep 0.5
-	kill -INT $pid
-	wait $pid
+	finish INT
 	umount /mnt/ext4
 }
 printf 'n\np\n1\n\n+500M\nw\n' | fdisk /dev/nvme0n1 >fdisk.log 2>&1
