@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Page faults and read amplification on the page. */
+#include "capture/cache.h"
 #include "model/faults.h"
 #include "out/html_work.h"
 #include "out/report_faults.h"
@@ -49,7 +50,7 @@ static void files(struct json *j, const struct model *m, const struct fault_sums
 		item_u64(j, c->major);
 		item_u64(j, c->retries);
 		item_u64(j, c->touched_pages * s->page_bytes);
-		item_of(j, c->fill_pages * s->page_bytes, !(c->flags & CACHE_NO_FILLS));
+		item_of(j, cache_came_pages(c) * s->page_bytes, !(c->flags & CACHE_NO_FILLS));
 		item_of(j, c->direct_read_bytes + c->direct_write_bytes, !(c->flags & CACHE_NO_DIRECT));
 		row_end(j);
 	}
