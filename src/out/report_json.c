@@ -2,6 +2,7 @@
 #include "out/report_json.h"
 #include "out/report_calls.h"
 #include "out/report_faults.h"
+#include "out/report_tasks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -383,6 +384,7 @@ void report_json(struct buf *out, const struct report_arm *arms, u32 n)
 		jw_calls(&j, a->m);
 		jw_faults(&j, a->m);
 		jw_device_files(&j, a->m);
+		jw_tasks(&j, a->m);
 		jw_close(&j, '}');
 	}
 	jw_close(&j, '}');

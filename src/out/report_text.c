@@ -2,6 +2,7 @@
 #include "out/report_text.h"
 #include "out/report_calls.h"
 #include "out/report_faults.h"
+#include "out/report_tasks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -320,6 +321,7 @@ void report_text(struct buf *out, const struct report_arm *arms, u32 n)
 		text_requests(out, a->m, a->x);
 		text_calls(out, a->m);
 		text_faults(out, a->m);
+		text_tasks(out, a->m);
 		text_device_files(out, a->m);
 	}
 	for (i = 1; i < n; i++)

@@ -81,4 +81,10 @@ draw "$tmp/ns.jsonl"
 is "$(echo "$dump" | sed -n 's/^T \(Program .*\) | process.*/\1/p' | paste -sd,)" 'Program x[7,ns=1] capture,Program y[9] capture' \
 	'the pid of a container stands beside that of the host, where it differs'
 is "$(echo "$check" | tail -n 1)" 'capture: faults 2 major 0' '... sound'
+is "$("$KVIO" report "$tmp/ns.jsonl" | sed -n '/^programs of containers/,$p' | tr -s ' ' | paste -sd,)" \
+	'programs of containers, pid pid in there program, 7 1 x' '... and in the report'
+"$KVIO" report --json "$tmp/ns.jsonl" >"$tmp/r.json"
+"$KVIO" schema report >"$tmp/schema"
+is "$(jq -c '.[].container_programs' "$tmp/r.json") $(perl tests/schema_check.pl "$tmp/schema" "$tmp/r.json")" \
+	'[{"pid":7,"ns_pid":1,"comm":"x","cgroup_path":null}] ' '... as JSON, which holds to the schema'
 done_testing
