@@ -39,7 +39,7 @@ stream() { # NAME: the commands of each object
 run() { # KERNEL full|short
 	k=$1
 	dir=$top/$k
-	vm/run --kernel "$1" --nvme 1G --nvme 64M,bad=33554432 --timeout 240 --modules dm-mod --in "$dmsetup" --in tests/vm/guest/workload.sh --out "$dir" \
+	vm/run --kernel "$1" --nvme 1G --nvme 64M,bad=33554432 --timeout 400 --modules dm-mod --in "$dmsetup" --in tests/vm/guest/workload.sh --out "$dir" \
 		--append hugepages=160 -- sh -c "PATH=\$PATH:/in sh /in/workload.sh $2" >"$dir.log" 2>&1
 	rc=$?
 	if [ $rc = 77 ]; then

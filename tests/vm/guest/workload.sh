@@ -86,7 +86,7 @@ for round in 1 2 3 4; do
 	[ "$mode$round" != short3 ] || break
 	kvio workload -q $store --recover --requests 1000000 --turns 4 --seed $round --checkpoint-every 50ms >>kill.log 2>&1 &
 	pid=$!
-	waits $pid $((100 + $(od -An -N1 -tu1 /dev/urandom) * 2))
+	waits $pid $((50 + $(od -An -N1 -tu1 /dev/urandom)))
 	kill -KILL $pid
 	wait $pid 2>/dev/null
 	echo $? >kill.$round.rc
