@@ -22,7 +22,10 @@ PKG_LIBS = $(eval PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(libs)))$(PKG_LIBS)
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-missing-field-initializers \
 	-Wvla -Wformat=2 -Wno-format-nonliteral $(if $(filter 1,$(W)),-Werror)
 comma := ,
-SANFLAGS := $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+SANFLAGS := $(if $(filter 1,$(SAN)),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -fno-pie)
+# Tests start a sanitized kvio thousands of times: to relocate it and the runtime's library was half of each start.
+SANLINK := $(if $(filter 1,$(SAN)),-no-pie)
+SANSTATIC := $(if $(filter 1,$(SAN)),$(if $(findstring clang,$(shell $(CC) --version)),,-static-libasan -static-libubsan))
 ALL_CFLAGS = -std=gnu11 -pthread $(WARN) -Isrc -I$(O) -D_GNU_SOURCE -DKVIO_BPF=$(BPF) $(SANFLAGS) $(PKG_CFLAGS) $(CFLAGS)
 
 bpf_src := $(if $(filter 0,$(BPF)),,$(wildcard src/trace/*.bpf.c))
@@ -50,7 +53,7 @@ all: $(B)/kvio $(aliases:%=$(B)/%)
 
 $(B)/kvio: $(main_obj) $(B)/libkvio.a
 	@$(say) LD $@
-	$(Q)$(CC) $(ALL_CFLAGS) $(LDFLAGS) -o $@ $^ $(PKG_LIBS) -lm
+	$(Q)$(CC) $(ALL_CFLAGS) $(SANLINK) $(SANSTATIC) $(LDFLAGS) -o $@ $^ $(PKG_LIBS) -lm
 $(aliases:%=$(B)/%): $(B)/kvio
 	@ln -sf kvio $@
 $(B)/libkvio.a: $(obj)
@@ -88,17 +91,17 @@ $(B)/version: FORCE
 
 $(B)/unit/%: tests/unit/%.c $(B)/libkvio.a
 	@mkdir -p $(@D); $(say) CC $<
-	$(Q)$(CC) $(ALL_CFLAGS) -Itests -MMD -MP -o $@ $< $(B)/libkvio.a $(PKG_LIBS) -lcmocka -lm
+	$(Q)$(CC) $(ALL_CFLAGS) -Itests $(SANLINK) -MMD -MP -o $@ $< $(B)/libkvio.a $(PKG_LIBS) -lcmocka -lm
 $(B)/tests/%: tests/%.c $(B)/libkvio.a
 	@mkdir -p $(@D); $(say) CC $<
-	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(B)/libkvio.a $(PKG_LIBS) -lm
+	$(Q)$(CC) $(ALL_CFLAGS) $(SANLINK) -MMD -MP -o $@ $< $(B)/libkvio.a $(PKG_LIBS) -lm
 $(O)/bench/%.bpf.o: bench/%.bpf.c $(B)/flags
 	@mkdir -p $(@D); $(say) BPF $<
 	$(Q)$(CLANG) -target bpf -mcpu=v3 -O2 -g -Wall -Werror -D__TARGET_ARCH_$(ARCH) -Isrc -MMD -MP -c -o $@ $<
 $(B)/bench/record_path: $(O)/bench/fill.skel.h
 $(B)/bench/%: bench/%.c $(B)/libkvio.a
 	@mkdir -p $(@D); $(say) CC $<
-	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -o $@ $< $(B)/libkvio.a $(PKG_LIBS) -lm
+	$(Q)$(CC) $(ALL_CFLAGS) $(SANLINK) -MMD -MP -o $@ $< $(B)/libkvio.a $(PKG_LIBS) -lm
 
 unit: $(unit) $(helpers)
 deps:
