@@ -262,6 +262,7 @@ struct nvme_command {
 
 /* The driver's own part of a request, right behind struct request. */
 struct nvme_request {
+	u8 retries;
 	u16 status;
 };
 

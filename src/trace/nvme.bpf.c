@@ -301,9 +301,18 @@ static __noinline int tell_ranges(const struct ev_nvme *c, struct request *req)
 	return 0;
 }
 
+/* The attempt that a command is which the driver sends again because its drive failed it. */
+static __always_inline u8 attempt_of(struct request *req)
+{
+	void *pdu = (void *)req + bpf_core_type_size(struct request);
+	u8 retries = peek_nvme(struct nvme_request, pdu, retries);
+
+	return retries < 255 ? retries + 1 : 255;
+}
+
 /*
- * A request that is set up while the map still has it was requeued or retried
- * by the driver (same command, one more attempt), or it ended on a path without
+ * A request that is set up while the map still has it was requeued before it
+ * reached the drive (same command, one more attempt), or it ended on a path without
  * nvme_complete_rq and its memory serves another command: then the old one is
  * stored as it is, without a completion.  True when it is the same command.
  */
@@ -364,6 +373,7 @@ int BPF_PROG(setup_cmd, struct request *req, struct nvme_command *cmd)
 			r.cmd.flags |= NVME_ENTRY;
 			r.cmd.wait_ns = r.cmd.ts_ns - o->ns < 0xffffffff ? r.cmd.ts_ns - o->ns : 0xffffffff;
 		}
+		r.cmd.attempts = attempt_of(req);
 	}
 	r.cmd.tid = w.tid;
 
