@@ -63,8 +63,8 @@ struct byte_layers {
 	struct byte_layer passthrough; /* io_uring commands to devices, by their data length */
 	struct byte_layer program;     /* the three together */
 	struct byte_layer page_cache;  /* folios that came into it, of recorded files: the mmap tracer's fills */
-	struct byte_layer block;       /* of the device's: what came through the block layer; without these, its requests */
-	struct byte_layer device;      /* NVMe commands that completed without error */
+	struct byte_layer block;  /* of the device's: what came through the block layer; without these, its requests */
+	struct byte_layer device; /* NVMe commands that completed without error */
 	/* Of the device's, by what caused them; see model/cause.h */
 	struct byte_layer by_calls, by_uring, by_passthrough, by_none;
 };
