@@ -17,6 +17,14 @@ ok() {
 	fi
 }
 
+# size_counts WHAT: tests of how much it takes say nothing more under sanitizers, where they are slow.
+size_counts() {
+	case ${B:-build} in *san) ;; *) return 0 ;; esac
+	[ -z "$KVIO_TEST_LONG" ] || return 0
+	echo "# SKIP $1, under sanitizers: KVIO_TEST_LONG=1 has it"
+	return 1
+}
+
 # is GOT WANTED DESCRIPTION
 is() {
 	tap_n=$((tap_n + 1))

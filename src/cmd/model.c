@@ -218,13 +218,13 @@ struct rows {
 
 static struct cost_row *add_row(struct rows *rows, const struct cost_row *like)
 {
-	struct cost_row *grown = reallocarray(rows->row, rows->n + 1, sizeof(*grown));
-
-	if (!grown)
-		bug("out of memory");
-	rows->row = grown;
-	grown[rows->n] = *like;
-	return &grown[rows->n++];
+	if (!(rows->n & (rows->n - 1))) {
+		rows->row = reallocarray(rows->row, rows->n ? rows->n * 2 : 1, sizeof(*rows->row));
+		if (!rows->row)
+			bug("out of memory");
+	}
+	rows->row[rows->n] = *like;
+	return &rows->row[rows->n++];
 }
 
 static enum kv_variable sweep(struct rows *rows, const struct cost_row *base)

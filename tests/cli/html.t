@@ -104,8 +104,10 @@ html "$tmp/large.jsonl" "$tmp/large.sem.jsonl"
 ok 'large: under 3 MB' test "$(wc -c <"$tmp/page")" -lt $MAX
 is "$(json 'join " ", scalar @{$j->{arms}[0]{objects}{rows}}, $j->{arms}[0]{objects}{total}, scalar @{$j->{arms}[0]{errors}}')" '300 3000 24' 'large: lists are cut, and the totals told'
 files="$tmp/large.jsonl,$tmp/large.sem.jsonl"
-html --arm a=$files --arm b=$files --arm c=$files --arm d=$files
-ok 'large, four times: under 3 MB' test "$(wc -c <"$tmp/page")" -lt $MAX
+if size_counts 'four large arms'; then
+	html --arm a=$files --arm b=$files --arm c=$files --arm d=$files
+	ok 'large, four times: under 3 MB' test "$(wc -c <"$tmp/page")" -lt $MAX
+fi
 
 # --- hostile text ---
 printf '%s\n' '{"event_type":"kvio_meta","kvio_schema":2,"hostname":"</script><script>alert(1)</script>","device_path":"<!--","pid":1,"ts_monotonic":1.0}' \

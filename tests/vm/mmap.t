@@ -47,6 +47,6 @@ run() { # KERNEL
 	is "$(file_of fio 'touched_pages * 4096')" "$(fio_of fio read.io_bytes)" "$k fio mmap: the pages are fio's bytes"
 }
 
-run 6.12
 run 6.1
+long 6.12 && run 6.12
 done_testing
