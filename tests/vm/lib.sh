@@ -24,7 +24,7 @@ guest() {
 	is $rc 0 "$k: the guest ran through"
 	[ $rc = 0 ] || sed 's/^/# /' "$dir.log"
 }
-# What takes long and is run on the other kernel, too: only with KVIO_TEST_LONG=1.
+# What takes long runs on its second kernel only with KVIO_TEST_LONG=1.
 long() { # KERNEL
 	[ -n "$KVIO_TEST_LONG" ] || echo "# SKIP kernel $1: KVIO_TEST_LONG=1 has it tested, too"
 	[ -n "$KVIO_TEST_LONG" ]

@@ -113,5 +113,5 @@ run() { # KERNEL
 }
 
 run 6.12
-run 6.1
+long 6.1 && run 6.1
 done_testing
