@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/pages.h"
+
 const char *percentile_name(enum percentile_method method)
 {
 	return method == PERCENTILE_FLOOR ? "floor" : PERCENTILE_METHOD;
@@ -91,11 +93,11 @@ int u64_sort(u64 *v, size_t n)
 
 	if (sort_easy(v, n))
 		return 0;
-	tmp = malloc(n * sizeof(*tmp));
+	tmp = array_grow(NULL, 0, n * sizeof(*tmp));
 	if (!tmp)
 		return -ENOMEM;
 	radix_sort(v, n, tmp, 0);
-	free(tmp);
+	array_free(tmp, n * sizeof(*tmp));
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "lib/hash.h"
+#include "lib/pages.h"
 
 int str_u64(const char *s, u64 *out)
 {
@@ -227,7 +228,7 @@ static bool pool_room(struct strpool *p, size_t n)
 {
 	if (p->n == p->cap) {
 		u32 cap = p->cap ? p->cap * 2 : 32;
-		void *entry = realloc(p->entry, cap * sizeof(*p->entry));
+		void *entry = array_grow(p->entry, p->cap * sizeof(*p->entry), cap * sizeof(*p->entry));
 
 		if (!entry)
 			return false;
@@ -236,7 +237,7 @@ static bool pool_room(struct strpool *p, size_t n)
 	}
 	if (p->cap_bytes - p->n_bytes < n + 1) {
 		size_t cap = MAX(p->cap_bytes * 2, p->n_bytes + n + 1024);
-		char *bytes = realloc(p->bytes, cap);
+		char *bytes = array_grow(p->bytes, p->cap_bytes, cap);
 
 		if (!bytes)
 			return false;
@@ -284,8 +285,8 @@ size_t strpool_len(const struct strpool *p, u32 id)
 
 void strpool_free(struct strpool *p)
 {
-	free(p->bytes);
-	free(p->entry);
+	array_free(p->bytes, p->cap_bytes);
+	array_free(p->entry, p->cap * sizeof(*p->entry));
 	free(p->slot);
 	*p = (struct strpool){};
 }

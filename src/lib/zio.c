@@ -15,6 +15,7 @@
 
 #define BUF_BYTES (256u << 10)
 #define PEEK_MAX  64u
+#define HEAD	  4096u /* read to tell what a file is: it may be asked for no more */
 
 /* ---- reading ---- */
 
@@ -33,8 +34,8 @@ struct zin {
 	u8 raw[BUF_BYTES];
 };
 
-/* Reads more of the file behind the unread bytes of raw. */
-static int refill(struct zin *z)
+/* Reads more of the file behind the unread bytes of raw, up to `most` in all. */
+static int refill(struct zin *z, size_t most)
 {
 	ssize_t got;
 
@@ -43,7 +44,7 @@ static int refill(struct zin *z)
 		z->at = 0;
 	}
 	do
-		got = read(z->fd, z->raw + z->n, sizeof(z->raw) - z->n);
+		got = read(z->fd, z->raw + z->n, most - z->n);
 	while (got < 0 && errno == EINTR);
 	if (got < 0)
 		return -errno;
@@ -52,12 +53,12 @@ static int refill(struct zin *z)
 	return 0;
 }
 
-static int need(struct zin *z, size_t want)
+static int need(struct zin *z, size_t want, size_t most)
 {
 	int ret = 0;
 
 	while (!ret && !z->eof && z->n < want)
-		ret = refill(z);
+		ret = refill(z, most);
 	return ret;
 }
 
@@ -79,7 +80,7 @@ static bool is_zstd(const struct zin *z)
 
 static int start_codec(struct zin *z)
 {
-	int ret = need(z, 4);
+	int ret = need(z, 4, HEAD);
 
 	if (ret)
 		return ret;
@@ -142,7 +143,7 @@ static ssize_t read_plain(struct zin *z, void *buf, size_t n)
 /* Between two members: 1 when another one begins, else the input ends here. */
 static int next_member(struct zin *z)
 {
-	int ret = need(z, 2);
+	int ret = need(z, 2, sizeof(z->raw));
 
 	if (ret)
 		return ret;
@@ -167,7 +168,7 @@ static ssize_t read_gzip(struct zin *z, void *buf, size_t n)
 				return ret;
 			z->inside = true;
 		}
-		ret = need(z, 1);
+		ret = need(z, 1, sizeof(z->raw));
 		if (ret)
 			return ret;
 		if (!z->n)
@@ -197,7 +198,7 @@ static ssize_t read_zstd(struct zin *z, void *buf, size_t n)
 	do {
 		ZSTD_inBuffer i;
 
-		ret = z->n ? 0 : need(z, 1);
+		ret = z->n ? 0 : need(z, 1, sizeof(z->raw));
 		if (ret)
 			return ret;
 		if (!z->n && !z->inside)

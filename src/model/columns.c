@@ -10,10 +10,9 @@
 #include "lib/pages.h"
 #include "model/tables.h"
 
-#define MAX_ROWS     (UINT32_MAX - 1) /* NONE is no row */
-#define MAPPED_BYTES (256u << 10)     /* from here on of lib/pages.h */
-#define MIN_RESERVE  MAPPED_BYTES     /* rows: no column has less than a byte for each */
-#define MAX_RESERVE  (4u << 20)
+#define MAX_ROWS    (UINT32_MAX - 1) /* NONE is no row */
+#define MIN_RESERVE (256u << 10)     /* rows: fewer are soon there by growing */
+#define MAX_RESERVE (4u << 20)
 
 u32 larger_cap(u32 n)
 {
@@ -22,36 +21,7 @@ u32 larger_cap(u32 n)
 	return n < 64 ? 64 : n > MAX_ROWS / 2 ? MAX_ROWS : n * 2;
 }
 
-static void column_free(void *p, size_t bytes)
-{
-	if (bytes < MAPPED_BYTES)
-		free(p);
-	else
-		pages_free(p, bytes);
-}
-
-/* The column at p with room for `want` bytes, or NULL: then it is as it was. */
-static void *column_grow(void *p, size_t had, size_t want)
-{
-	void *q;
-
-	if (want < MAPPED_BYTES) {
-		q = realloc(p, want);
-		if (q)
-			memset((char *)q + had, 0, want - had);
-		return q;
-	}
-	if (had >= MAPPED_BYTES)
-		return pages_grow(p, had, want);
-	q = pages_alloc(want);
-	if (q && had)
-		memcpy(q, p, had);
-	if (q)
-		free(p);
-	return q;
-}
-
-#define FREE(c) column_free(t->c, (grown ? grown--, cap : t->cap) * sizeof(*t->c));
+#define FREE(c) array_free(t->c, (grown ? grown--, cap : t->cap) * sizeof(*t->c));
 
 /* Frees the columns, of which the first `grown` have room for `cap` rows already. */
 static void drop(struct cmd_table *t, u32 grown, size_t cap)
@@ -65,14 +35,14 @@ void cmd_free(struct cmd_table *t)
 	drop(t, 0, 0);
 }
 
-#define GROW(c)                                                                           \
-	{                                                                                 \
-		void *p = column_grow(t->c, t->cap * sizeof(*t->c), cap * sizeof(*t->c)); \
-                                                                                          \
-		if (!p)                                                                   \
-			goto failed;                                                      \
-		t->c = p;                                                                 \
-		grown++;                                                                  \
+#define GROW(c)                                                                          \
+	{                                                                                \
+		void *p = array_grow(t->c, t->cap * sizeof(*t->c), cap * sizeof(*t->c)); \
+                                                                                         \
+		if (!p)                                                                  \
+			goto failed;                                                     \
+		t->c = p;                                                                \
+		grown++;                                                                 \
 	}
 
 static int set_cap(struct cmd_table *t, size_t cap)

@@ -8,58 +8,8 @@
 #include <string.h>
 
 #include "lib/hash.h"
+#include "model/flights.h"
 #include "model/measure_work.h"
-
-/* Commands in flight, as a heap by their end. */
-struct flight {
-	u64 end;
-	u32 cmd;
-	u32 thread; /* row in sweep.thread, NONE = not known */
-};
-
-struct flights {
-	struct flight *v;
-	size_t n, cap;
-};
-
-/* Moves the hole at i up to where f belongs, and fills it. */
-static void sift_up(struct flights *h, size_t i, struct flight f)
-{
-	for (; i && h->v[(i - 1) / 2].end > f.end; i = (i - 1) / 2)
-		h->v[i] = h->v[(i - 1) / 2];
-	h->v[i] = f;
-}
-
-static int push(struct flights *h, struct flight f)
-{
-	if (h->n == h->cap) {
-		size_t cap = h->cap ? h->cap * 2 : 256;
-		struct flight *grown = reallocarray(h->v, cap, sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		h->v = grown;
-		h->cap = cap;
-	}
-	sift_up(h, h->n++, f);
-	return 0;
-}
-
-/* The hole goes to the bottom and the last one up from there: it is of the latest, so it hardly moves. */
-static struct flight pop(struct flights *h)
-{
-	struct flight first = h->v[0];
-	size_t i = 0, child, last = --h->n;
-
-	while ((child = 2 * i + 1) < last) {
-		child += h->v[child + 1].end < h->v[child].end;
-		h->v[i] = h->v[child];
-		i = child;
-	}
-	if (i < last)
-		sift_up(h, i, h->v[last]);
-	return first;
-}
 
 /* A number that changes over time, and for how long it was what. */
 struct level {
@@ -297,34 +247,48 @@ static int cover_running(struct sweep *s)
 	return ret;
 }
 
+/* Takes the commands of the next block in, with what is in flight from before; *i is the first one after it. */
+static int board(struct sweep *s, u32 *i)
+{
+	const struct cmd_table *c = &s->w->m->cmd;
+	u32 last = flights_block(&s->flights, *i, c->n);
+	u64 until = last < c->n ? c->ts_ns[last - 1] : UINT64_MAX;
+	struct flight f;
+	int ret = 0;
+
+	for (; *i < last && !ret; ++*i) {
+		f.cmd = *i;
+		if (!work_interval(s->w, *i, &f.end))
+			continue;
+		ret = find_thread(s, c->tid[*i], &f.thread);
+		if (!ret)
+			ret = flights_add(&s->flights, f);
+	}
+	return ret ? ret : flights_settle(&s->flights, until);
+}
+
 static int run(struct sweep *s)
 {
 	const struct cmd_table *c = &s->w->m->cmd;
-	struct flight f;
-	u32 i;
-	int ret;
+	struct flights *h = &s->flights;
+	const struct flight *f, *done;
+	u32 i = 0, k;
+	int ret = 0;
 
-	for (i = 0; i < c->n; i++) {
-		f.cmd = i;
-		if (!work_interval(s->w, i, &f.end))
-			continue;
-		while (s->flights.n && s->flights.v[0].end <= c->ts_ns[i]) {
-			struct flight done = pop(&s->flights);
-
-			complete(s, &done);
+	while (i < c->n && !ret) {
+		ret = board(s, &i);
+		for (k = h->n_carried; k < h->n && !ret; k++) {
+			f = &h->v[k];
+			while ((done = flights_next(h)) && done->end <= c->ts_ns[f->cmd] && done->cmd < f->cmd) {
+				complete(s, done);
+				h->at++;
+			}
+			submit(s, f->cmd, f->thread);
 		}
-		ret = find_thread(s, c->tid[i], &f.thread);
-		if (!ret)
-			ret = push(&s->flights, f);
-		if (ret)
-			return ret;
-		submit(s, i, f.thread);
+		for (; !ret && (done = flights_next(h)); h->at++)
+			complete(s, done);
 	}
-	while (s->flights.n) {
-		f = pop(&s->flights);
-		complete(s, &f);
-	}
-	return 0;
+	return ret;
 }
 
 static void take_depth(struct measure_depth *d, const struct sweep *s)
@@ -421,7 +385,7 @@ out:
 	for (dir = 0; dir < N_DIRS; dir++)
 		free(s.track[dir].running.v);
 	map64_free(&s.thread_at);
-	free(s.flights.v);
+	flights_free(&s.flights);
 	free(s.of_device);
 	free(s.thread);
 	return ret;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/pages.h"
 #include "model/measure_work.h"
 
 void op_span(const struct model *m, u32 op, struct op_span *s)
@@ -277,7 +278,7 @@ static int count_objects(struct measure *out, const struct measure_work *w, stru
 
 int measure_objects(struct measure *out, const struct measure_work *w)
 {
-	struct object *o = calloc(w->m->op.n + 1ul, sizeof(*o));
+	struct object *o = array_grow(NULL, 0, (w->m->op.n + 1ul) * sizeof(*o));
 	int ret;
 	u32 i;
 
@@ -292,6 +293,6 @@ int measure_objects(struct measure *out, const struct measure_work *w)
 		ret = objects_in_flight(out, w, o, w->m->op.n);
 	if (!ret && out->n_obj)
 		qsort_r(out->obj, out->n_obj, sizeof(*out->obj), by_rank, (void *)&w->m->strings);
-	free(o);
+	array_free(o, (w->m->op.n + 1ul) * sizeof(*o));
 	return ret;
 }

@@ -69,7 +69,7 @@ static int find_groups(struct work_groups *gs, const struct measure_work *w)
 		;
 	if (i < m->cmd.n)
 		ret = group_by_id(gs, w, i);
-	gs->g = ret ? NULL : calloc(gs->n + 1ul, sizeof(*gs->g));
+	gs->g = ret ? NULL : array_grow(NULL, 0, (gs->n + 1ul) * sizeof(*gs->g));
 	return gs->g ? 0 : -ENOMEM;
 }
 
@@ -267,7 +267,8 @@ int measure_qd1(struct measure *out, const struct measure_work *w)
 	struct work_groups gs = {};
 	int ret = find_groups(&gs, w), dir;
 
-	if (!ret)
+	/* Without waits they are in this order. */
+	if (!ret && w->m->cmd.waits)
 		ret = sort_rows(w->m->cmd.n, submitted_before, w->m, &gs.order);
 	if (!ret)
 		walk_groups(&gs, w);
@@ -281,7 +282,7 @@ int measure_qd1(struct measure *out, const struct measure_work *w)
 		ret = measure_flow(out, w, &gs);
 	for (dir = 0; dir < N_DIRS; dir++)
 		classify(&out->qd1[dir]);
-	free(gs.g);
+	array_free(gs.g, (gs.n + 1ul) * sizeof(*gs.g));
 	pages_free(gs.of, (w->m->cmd.n + 1ul) * sizeof(*gs.of));
 	free(gs.order);
 	return ret;

@@ -43,6 +43,28 @@ static void grows_and_keeps(void **state)
 	pages_free(p, n);
 }
 
+/* Of malloc() first, then of whole pages. */
+static void an_array_grows_and_keeps(void **state)
+{
+	static const size_t sizes[] = { 1, 1000, 65535, 65536, 70000, MIB, 3 * MIB };
+	size_t i, n = 0;
+	u8 *p = NULL;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		p = array_grow(p, n, sizes[i]);
+		assert_non_null(p);
+		all_are(p, n, 0x5a);
+		all_are(p + n, sizes[i] - n, 0);
+		n = sizes[i];
+		memset(p, 0x5a, n);
+	}
+	assert_null(array_grow(p, n, SIZE_MAX - 10));
+	array_free(p, n);
+	array_free(array_grow(NULL, 0, 100), 100);
+	array_free(NULL, 0);
+}
+
 static void what_cannot_be_had(void **state)
 {
 	u8 *p = pages_alloc(100);
@@ -78,6 +100,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(grows_and_keeps),
+		cmocka_unit_test(an_array_grows_and_keeps),
 		cmocka_unit_test(what_cannot_be_had),
 		cmocka_unit_test(staggered),
 	};
