@@ -175,8 +175,8 @@ int faults_measure(struct fault_sums *s, const struct model *m)
 
 	*s = (struct fault_sums){
 		.page_bytes = m->page_bytes ? m->page_bytes : 4096,
-		.useful_bytes = m->marker.n ? m->marker.useful_bytes : m->useful_bytes,
-		.n_markers = m->marker.n,
+		.useful_bytes = m->marker.n_useful ? m->marker.useful_bytes : m->useful_bytes,
+		.n_markers = m->marker.n_useful,
 	};
 	ret = last_files(s, m);
 	if (!ret)

@@ -97,6 +97,7 @@ int model_finish(struct model *m)
 	if (!ret)
 		ret = find_losses(m);
 	sort_extents(m);
+	sort_markers(m);
 	loading_free(m);
 	if (!ret)
 		ret = mark_reissued(m);

@@ -342,8 +342,11 @@ static int load_line(struct input *in, const char *line, size_t n)
 	int ret;
 
 	in->n.crlf |= n && line[n - 1] == '\r';
-	if (ndjson_blank(line, n) || (*line == 'P' && load_phase_line(in, line, n)))
+	if (ndjson_blank(line, n))
 		return 0;
+	ret = *line == 'P' ? load_phase(in, (struct slice){ line, n }) : 0;
+	if (ret)
+		return MIN(ret, 0);
 	ret = jsonl_read(in->m->loading->reader, line, n, &rec);
 	if (!ret)
 		ret = take_record(in, &rec, line, n);

@@ -154,68 +154,6 @@ static int put_sums(struct input *in, const struct members *m, u8 kind)
 	return ret ? ret : add_cache(in->m, &e.cache, path);
 }
 
-/* ---- markers: what the application had use for ---- */
-
-static void add_useful(struct model *m, u64 bytes)
-{
-	m->marker.n++;
-	m->marker.useful_bytes =
-		bytes > UINT64_MAX - m->marker.useful_bytes ? UINT64_MAX : m->marker.useful_bytes + bytes;
-}
-
-static void put_marker(struct input *in, const struct members *m)
-{
-	const struct ndjson_field *f = members_find(m, "useful_bytes");
-
-	if (!f || f->type != ND_NUMBER || (f->flags & (ND_INTEGER | ND_NEGATIVE)) != ND_INTEGER) {
-		in->n.malformed++;
-		return;
-	}
-	in->n.other++;
-	add_useful(in->m, members_u64(m, "useful_bytes"));
-}
-
-/* The number behind " KEY=". */
-static bool number_behind(const char *line, size_t n, const char *key, u64 *v)
-{
-	char word[24];
-	const char *p = memmem(line, n, key, strlen(key));
-	size_t len = 0;
-
-	if (!p)
-		return false;
-	for (p += strlen(key); p + len < line + n && p[len] >= '0' && p[len] <= '9' && len < sizeof(word) - 1; len++)
-		word[len] = p[len];
-	word[len] = '\0';
-	return !str_u64(word, v);
-}
-
-/* What such a line tells counts from the begin of its phase. */
-bool load_phase_line(struct input *in, const char *line, size_t n)
-{
-	static const char *const words[] = { "PHASE_START ", "PROGRESS ", "PHASE_END " };
-	u64 bytes;
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(words); i++)
-		if (n >= strlen(words[i]) && !memcmp(line, words[i], strlen(words[i])))
-			break;
-	if (i == ARRAY_SIZE(words))
-		return false;
-	if (!i) {
-		in->phase_bytes = 0;
-	} else if (number_behind(line, n, " signal_bytes=", &bytes)) {
-		if (bytes > in->phase_bytes || i == 1)
-			add_useful(in->m, bytes - MIN(bytes, in->phase_bytes));
-		in->phase_bytes = MAX(bytes, in->phase_bytes);
-	} else {
-		return false;
-	}
-	in->n.other++;
-	in->phases = true;
-	return true;
-}
-
 int load_other_line(struct input *in, const char *line, size_t n)
 {
 	struct members m;
@@ -237,10 +175,8 @@ int load_other_line(struct input *in, const char *line, size_t n)
 			return put_extent(in, &m);
 		if (is_type(&m, "task"))
 			return put_task(in, &m);
-		if (is_type(&m, "marker")) {
-			put_marker(in, &m);
-			return 0;
-		}
+		if (is_type(&m, "marker"))
+			return load_marker(in, &m, (struct slice){ line, n });
 		if (is_type(&m, "path") || is_type(&m, "disk")) {
 			in->n.other++;
 			return 0;

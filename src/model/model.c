@@ -72,6 +72,7 @@ void model_free(struct model *m)
 	free(m->extent.row);
 	free(m->mapped.row);
 	free(m->range.row);
+	free(m->marker.row);
 	cause_free(&m->cause);
 	free(m->loss);
 	free(m->anchor);

@@ -178,6 +178,22 @@ struct block_table {
 	struct block_row *row;
 };
 
+/* What the application itself says it had use for, sorted by (ts_ns, line). */
+struct marker_row {
+	u64 ts_ns; /* NO_NUMBER = absent: these come first */
+	u64 useful_bytes;
+	u32 pid, tid; /* 0 = not known */
+	u32 name;     /* 0 = none */
+	u32 line;     /* as it was recorded */
+	bool is_sum;  /* it tells bytes; a line of a phase may tell none, or no more than the ones before */
+};
+
+struct marker_table {
+	u32 n, cap;
+	struct marker_row *row;
+	u64 n_useful, useful_bytes; /* rows that tell bytes, and their sum (UINT64_MAX: that, or more) */
+};
+
 /* What caused each command; see model/cause.h. */
 struct cause_table {
 	bool on;   /* sought: there are commands, and calls or requests */
@@ -331,9 +347,7 @@ struct model {
 	struct block_table block;
 	u64 page_bytes;	  /* of the machine that recorded, 0 = not known */
 	u64 useful_bytes; /* --useful-bytes of the recording, 0 = not given */
-	struct marker_sum {
-		u64 n, useful_bytes; /* what the program itself says it had use for */
-	} marker;
+	struct marker_table marker;
 	struct extent_table extent, mapped; /* see model/extents.h */
 	struct range_table range;
 	struct cause_table cause;

@@ -86,8 +86,8 @@ struct input {
 	bool ticks;			      /* running accounts, too */
 	u64 drops;			      /* sum of older drops lines */
 	u64 overflows;
-	bool phases;	 /* has lines of load_phase_line() */
-	u64 phase_bytes; /* that markers of the phase at hand have told; see load_phase_line() */
+	bool phases;	 /* has lines of load_phase() */
+	u64 phase_bytes; /* that markers of the phase at hand have told; see load_phase() */
 	bool semantic;	 /* has records of the application */
 	bool device;	 /* has records of a tracer */
 };
@@ -97,10 +97,15 @@ int put_running(struct input *in, u32 witness, u64 ts_ns, const struct account *
 
 /* load_lines.c: a line of a kind that jsonl_read() does not know.  0 or -ENOMEM. */
 int load_other_line(struct input *in, const char *line, size_t n);
-/* ... and one that is no JSON: PHASE_START, PROGRESS or PHASE_END of the older feature store, else false. */
-bool load_phase_line(struct input *in, const char *line, size_t n);
 /* The tracer whose account a line is. */
 u8 loss_witness(const char *line, size_t n);
+
+/* markers.c.  0 or -ENOMEM. */
+struct members;
+int load_marker(struct input *in, const struct members *m, struct slice line);
+/* A line that is no JSON, but PHASE_START, PROGRESS or PHASE_END of the older feature store: 1; any other: 0. */
+int load_phase(struct input *in, struct slice line);
+void sort_markers(struct model *m);
 
 /* columns.c.  0 or -ENOMEM. */
 int cmd_grow(struct cmd_table *t);

@@ -162,6 +162,18 @@ enum { SQL_RANGE_id, SQL_RANGE_COLUMNS(SQL_RANGE_ID) };
 u32 sql_range_rows(struct sql *s);
 void sql_range_column(struct sql *s, sqlite3_context *ctx, u32 row, int column);
 
+/* sql_markers.c: what the application itself says. */
+#define SQL_MARKER_COLUMNS(X) \
+	X(arm, " TEXT") X(ts_ns, " INTEGER") X(pid, " INTEGER") X(tid, " INTEGER") X(name, " TEXT") X(useful_bytes, "") \
+	X(line, " TEXT")
+#define SQL_MARKER_ID(name, type)   SQL_MARKER_##name,
+#define SQL_MARKER_DECL(name, type) ", " #name type
+enum { SQL_MARKER_id, SQL_MARKER_COLUMNS(SQL_MARKER_ID) };
+#define SQL_MARKER_TEXT "id INTEGER" SQL_MARKER_COLUMNS(SQL_MARKER_DECL)
+u32 sql_marker_rows(struct sql *s);
+s64 sql_marker_key(struct sql *s, u32 row, int column);
+void sql_marker_column(struct sql *s, sqlite3_context *ctx, u32 row, int column);
+
 /* sql_about.c: one row an arm; one row a fact. */
 #define SQL_LOSS_COLUMNS(X) \
 	X(complete) X(has_account) X(seen) X(stored) X(ring_full) X(map_full) X(hook_missed) X(filtered) X(in_flight) \

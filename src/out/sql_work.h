@@ -24,7 +24,7 @@ struct sql_index {
 	u32 n; /* values 0..n-1 */
 };
 
-#define SQL_MAX_TABLES 32
+#define SQL_MAX_TABLES 40
 
 struct sql {
 	sqlite3 *db;

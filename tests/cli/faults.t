@@ -70,6 +70,34 @@ printf 'PROGRESS mono_ns=7 signal_by' >>"$tmp/phase.txt"
 "$KVIO" report $f "$tmp/phase.txt" >"$tmp/out" 2>&1
 is "$? $(useful "$tmp/phase.txt")" '0 [3300,4,3300,3300]' 'a phase file, killed in the middle of a line'
 
+# --- the table of markers: as they were recorded, whatever they say
+rows() { # FILE... QUERY
+	"$KVIO" sql --csv "$@" 2>/dev/null | sed 1d | tr -d '\r'
+}
+m=$tmp/rows.jsonl
+cat >"$m" <<'E'
+{"event_type":"marker","ts":24037468300000,"useful_bytes":20000,"name":"'); drop table marker; --","pid":7,"tid":8}
+{"event_type":"marker","ts":24037468200000,"useful_bytes":18446744073709551615,"name":"\u001b[31m<b>\u0000x","epoch":3}
+{"event_type":"marker","useful_bytes":1,"pid":-1,"tid":4294967296,"name":5}
+E
+printf '{"event_type":"marker","ts":24037468400000,"useful_bytes":2,"name":"\377"}\r\n' >>"$m"
+"$KVIO" cat -q "$m" -o "$tmp/rows.kvt" 2>/dev/null
+for i in "$m" "$tmp/rows.kvt"; do
+	is "$(rows "$i" "select ts_ns, pid, tid, useful_bytes, typeof(useful_bytes), hex(name) from marker where tid is null order by ts_ns")" \
+		',,,1,integer,""
+24037468200000,,,18446744073709551615,text,1B5B33316D3C623E0078
+24037468400000,,,2,integer,FF' "markers of ${i##*.}: in order, absent is NULL, numbers and bytes exact"
+	is "$(rows "$i" "select ts_ns, pid, tid, name, useful_bytes, line from marker where ts_ns = 24037468300000")" \
+		"24037468300000,7,8,'); drop table marker; --,20000,\"$(sed -n '1s/"/""/gp' "$m")\"" "markers of ${i##*.}: the line as it was recorded"
+	is "$(rows "$i" "select substr(hex(line), -6) from marker where useful_bytes = 2")" FF227D '... without its end'
+	is "$(rows "$i" "select json_extract(line, '$.epoch') from marker where json_valid(line) and ts_ns = 24037468200000")" 3 'its other members'
+done
+is "$("$KVIO" sql "$m" 'select name, line from marker' 2>/dev/null | grep -c "$(printf '\033')")" 0 'a name cannot colour the terminal'
+is "$(rows "$tmp/phase.txt" "select ts_ns, name, useful_bytes from marker" | tr '\n' ' ')" \
+	'1,PHASE_START, 2,PROGRESS,1000 3,PROGRESS,1500 4,PHASE_END,100 5,PHASE_START, 6,PROGRESS,700 ' 'lines of a phase file are markers'
+is "$(rows "$f" "$tmp/phase.txt" 'select sum(useful_bytes), count(useful_bytes) from marker')" '3300,4' '... and add up to what the report has'
+is "$(rows "$m" "$tmp/phase.txt" 'select count(*) from marker where ts_ns < 5')" 4 'NULL is no time'
+
 # Cut, and with a line that is none: said, status 3.
 head -c 9000 $f >"$tmp/cut.jsonl"
 "$KVIO" report --json "$tmp/cut.jsonl" >"$tmp/r.json" 2>/dev/null

@@ -75,6 +75,12 @@ hostile=$(printf '"a,""b""/\033[31m"')
 	recipe 'How far a program jumps in a file' '/data/index.bin,2,0,64//data/model.bin,14,15,708' $f
 	recipe 'Pages that came in and were not used' '/data/index.bin,512,3,48,2048,170.67//data/model.bin,512,30,480,2048,17.07' $f
 	recipe 'From the device to what was used' '4194304,4194304,135168' $f
+	{
+		echo '{"event_type":"marker","ts":24037500000000,"useful_bytes":1048576,"name":"index","epoch":1}'
+		echo '{"event_type":"marker","ts":24037469900000,"useful_bytes":8192,"name":"warm up"}'
+		echo '{"event_type":"marker","ts":24037600000000,"useful_bytes":4096}'
+	} >"$tmp/markers.jsonl"
+	recipe 'From marker to marker' 'warm up,8192,3,1,2097152,256.0/index,1048576,27,0,0,0.0/,4096,3,1,2097152,512.0' $f "$tmp/markers.jsonl"
 	recipe 'Faults in the timeline' \
 		'/data/index.bin,major,1,1.377019,512//data/index.bin,minor,2,0.015409,0//data/model.bin,major,1,1.637562,512//data/model.bin,minor,29,0.877433,0' $f
 	recipe 'Loss account' 'capture,1,205,182,23,0,0,0,22,0,0,0' $D/missing-cmp/ebpf.jsonl $D/missing-cmp/sem.jsonl
