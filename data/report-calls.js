@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* System calls, io_uring requests, page faults, and where the bytes went. */
+/* System calls, io_uring requests, page faults, where the bytes went, and programs of containers. */
 'use strict';
 
 const layerOf = ([title, level, missing, ...v]) =>
@@ -87,5 +87,14 @@ function faultTables(a) {
 		table(f.ratios),
 		f.files.rows.length > 0 && table(f.files),
 		f.files_left > 0 && el('p', { class: 'small soft' }, `${thousands(f.files_left)} more files: kvio sql has them.`),
+	];
+}
+
+function containerTable(a) {
+	const c = a.containers;
+	if (!c) return none('No program of a container is in this capture.');
+	return [
+		table(c.programs),
+		c.left > 0 && el('p', { class: 'small soft' }, `${thousands(c.left)} more programs: kvio sql has them (table task).`),
 	];
 }

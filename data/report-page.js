@@ -162,6 +162,10 @@ function build() {
 		section('faults', 'Faults', 'Page faults and read amplification',
 			'Faults on mapped files; what came in from the device beside what was used of it, and beside what was useful.',
 			panels(faultTables)).classList.add('long');
+	if (some(a => a.containers))
+		section('containers', 'Containers', 'Programs of containers',
+			'The number that the host has for a program, which all other parts use, and the one that it has in its container.',
+			panels(containerTable)).classList.add('long');
 	account();
 }
 

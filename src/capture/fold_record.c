@@ -116,7 +116,7 @@ static bool set_disk(const struct members *m, union event *e)
 	return set_name(m, "name", e->disk.name, sizeof(e->disk.name));
 }
 
-static bool set_path(const struct members *m, union event *e)
+bool fold_path(const struct members *m, union event *e)
 {
 	const struct ndjson_field *text = members_find(m, "text");
 	size_t n = text ? members_bytes(text, e->path.text, sizeof(e->path.text)) : SIZE_MAX;
@@ -325,7 +325,7 @@ static bool from_members(const struct members *m, const struct item *line, union
 	if (line->kind == ITEM_DISK)
 		return set_disk(m, e);
 	if (line->kind == ITEM_PATH)
-		return set_path(m, e);
+		return fold_path(m, e);
 	if (line->kind == ITEM_SYSCALL)
 		return fold_call(m, e);
 	if (line->kind == ITEM_URING)

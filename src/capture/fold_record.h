@@ -37,6 +37,7 @@ bool fold_other(struct told *t, const struct item *line, struct names *names, st
 /* The system call in a line, false when it is none of ours; members that it lacks are zero. */
 bool fold_call(const struct members *m, union event *e);
 bool fold_range(const struct members *m, union event *e);
+bool fold_path(const struct members *m, union event *e);
 bool fold_extent(const struct members *m, union event *e);
 bool fold_uring(const struct members *m, union event *e);
 /* The tracer (enum ev_witness) that the account in a line is of. */

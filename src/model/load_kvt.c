@@ -200,13 +200,10 @@ static int put_loss(struct input *in, const struct ev_loss *e)
 	return put_running(in, e->witness, e->ts_ns, &account);
 }
 
-/* What the file of those numbers is called, 0 = not known. */
 static int path_of(struct input *in, bool has_file, u32 dev, u64 ino, u64 ts_ns, u32 *path)
 {
-	const struct known_file *f = has_file ? names_file_at(&in->m->loading->files, dev, ino, ts_ns) : NULL;
-
 	*path = 0;
-	return f ? intern_word(in->m, (struct slice){ f->path.p, f->path.n }, path) : 0;
+	return has_file ? find_path(in->m, dev, ino, ts_ns, path) : 0;
 }
 
 static int put_task(struct input *in, const struct ev_task *e)

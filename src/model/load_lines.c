@@ -69,7 +69,19 @@ static int put_task(struct input *in, const struct members *m)
 	in->m->task[task].ns_pid = (u32)members_u64(m, "ns_pid");
 	in->m->task[task].cgroup = members_u64(m, "cgroup");
 	in->n.other++;
-	return 0;
+	if (!in->m->task[task].cgroup)
+		return 0;
+	return find_path(in->m, EV_DEV_CGROUP, in->m->task[task].cgroup, members_u64(m, "ts"),
+			 &in->m->task[task].cgroup_path);
+}
+
+/* The path of a file is in the lines about it, that of a cgroup only here. */
+static int put_path(struct input *in, const struct members *m)
+{
+	union event e;
+
+	in->n.other++;
+	return fold_path(m, &e) && e.path.dev == EV_DEV_CGROUP ? names_learn(&in->m->loading->files, &e.path) : 0;
 }
 
 static int put_call(struct input *in, const struct members *m)
@@ -177,7 +189,9 @@ int load_other_line(struct input *in, const char *line, size_t n)
 			return put_task(in, &m);
 		if (is_type(&m, "marker"))
 			return load_marker(in, &m, (struct slice){ line, n });
-		if (is_type(&m, "path") || is_type(&m, "disk")) {
+		if (is_type(&m, "path"))
+			return put_path(in, &m);
+		if (is_type(&m, "disk")) {
 			in->n.other++;
 			return 0;
 		}

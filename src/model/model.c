@@ -138,6 +138,14 @@ int intern_word(struct model *m, struct slice s, u32 *id)
 	return 0;
 }
 
+int find_path(struct model *m, u32 dev, u64 ino, u64 ts_ns, u32 *path)
+{
+	const struct known_file *f = names_file_at(&m->loading->files, dev, ino, ts_ns);
+
+	*path = 0;
+	return f ? intern_word(m, (struct slice){ f->path.p, f->path.n }, path) : 0;
+}
+
 int add_cmp(struct model *m, const struct cmp_row *c)
 {
 	struct loading *l = m->loading;

@@ -140,6 +140,8 @@ int grow(void *array, u32 *cap, u32 n, size_t size);
 /* Puts the id of the bytes into *id; 0 for none.  `word` is for strings that repeat. */
 int intern(struct model *m, struct slice s, u32 *id);
 int intern_word(struct model *m, struct slice s, u32 *id);
+/* What the file of those numbers was called then, as the names in loading->files tell; 0 = not known. */
+int find_path(struct model *m, u32 dev, u64 ino, u64 ts_ns, u32 *path);
 int add_cmp(struct model *m, const struct cmp_row *c);
 int add_anchor(struct model *m, u64 monotonic_ns, u64 realtime_ns, u32 uncertainty_ns);
 int add_overflow(struct model *m, u64 ts_ns, u64 user_data, s32 res);

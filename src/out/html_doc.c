@@ -171,6 +171,7 @@ static int one_arm(struct json *j, const struct report_arm *a, u32 n)
 	html_barrier(j, a);
 	html_programs(j, a);
 	html_faults(j, a);
+	html_tasks(j, a);
 	html_arm_tables(j, a);
 	jw_close(j, '}');
 	return ret;

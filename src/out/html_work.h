@@ -71,6 +71,8 @@ void html_requests(struct json *j, const struct report_arm *a);
 void html_programs(struct json *j, const struct report_arm *a);
 /* html_faults.c: nothing where no page faults were recorded. */
 void html_faults(struct json *j, const struct report_arm *a);
+/* html_tasks.c: nothing where no program is of a container. */
+void html_tasks(struct json *j, const struct report_arm *a);
 void html_barrier(struct json *j, const struct report_arm *a);
 void html_arm_tables(struct json *j, const struct report_arm *a);
 void html_compare(struct json *j, const struct report_arm *arms, u32 n);

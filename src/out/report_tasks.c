@@ -5,60 +5,62 @@
 #include "lib/hash.h"
 #include "out/report_text.h"
 
-#define MAX_PROGRAMS 10
+#define MAX_PROGRAMS 10u
 
-/* The next task after `i` that is the first of a program in another pid namespace; NONE when there is none. */
-static u32 next_program(const struct model *m, struct map64 *seen, u32 i)
+u32 container_programs(const struct model *m, u32 *row, u32 max)
 {
+	struct map64 seen = {};
 	bool is_new = false;
+	u32 i, n = 0;
 
-	for (; i < m->n_tasks; i++) {
+	for (i = 0; i < m->n_tasks; i++) {
 		const struct task *t = &m->task[i];
 
-		if (t->ns_pid && t->ns_pid != t->pid && (!map64_put(seen, t->pid, &is_new) || is_new))
-			return i;
+		if (!t->ns_pid || t->ns_pid == t->pid || (map64_put(&seen, t->pid, &is_new) && !is_new))
+			continue;
+		if (n < max)
+			row[n] = i;
+		n++;
 	}
-	return NONE;
+	map64_free(&seen);
+	return n;
 }
 
 void text_tasks(struct buf *out, const struct model *m)
 {
-	struct map64 seen = {};
-	u32 i, n = 0;
+	u32 row[MAX_PROGRAMS], n = container_programs(m, row, MAX_PROGRAMS), i;
 
-	for (i = 0; (i = next_program(m, &seen, i)) != NONE; i++) {
-		const struct task *t = &m->task[i];
+	if (n)
+		buf_printf(out, "\nprograms of containers\n  %9s%14s  program\n", "pid", "pid in there");
+	for (i = 0; i < MIN(n, MAX_PROGRAMS); i++) {
+		const struct task *t = &m->task[row[i]];
 
-		if (!n)
-			buf_printf(out, "\nprograms of containers\n  %9s%14s  program\n", "pid", "pid in there");
-		if (n++ >= MAX_PROGRAMS)
-			continue;
 		buf_printf(out, "  %9u%14u  ", t->pid, t->ns_pid);
 		report_safe(out, strpool_get(&m->strings, t->comm), strpool_len(&m->strings, t->comm));
 		buf_byte(out, '\n');
 	}
 	if (n > MAX_PROGRAMS)
 		buf_printf(out, "  and %u more: kvio sql has them (table task)\n", n - MAX_PROGRAMS);
-	map64_free(&seen);
 }
 
 void jw_tasks(struct json *j, const struct model *m)
 {
-	struct map64 seen = {};
-	u32 i = next_program(m, &seen, 0), n = 0;
+	u32 row[MAX_PROGRAMS], n = container_programs(m, row, MAX_PROGRAMS), i;
 
-	if (i != NONE) {
-		jw_array(j, "container_programs");
-		for (; i != NONE && n < MAX_PROGRAMS; i = next_program(m, &seen, i + 1), n++) {
-			jw_item(j);
-			jw_open(j, '{');
-			jw_number(j, "pid", m->task[i].pid);
-			jw_number(j, "ns_pid", m->task[i].ns_pid);
-			jw_pooled(j, "comm", &m->strings, m->task[i].comm);
-			jw_pooled(j, "cgroup_path", &m->strings, m->task[i].cgroup_path);
-			jw_close(j, '}');
-		}
-		jw_close(j, ']');
+	if (!n)
+		return;
+	jw_number(j, "n_container_programs", n);
+	jw_array(j, "container_programs");
+	for (i = 0; i < MIN(n, MAX_PROGRAMS); i++) {
+		const struct task *t = &m->task[row[i]];
+
+		jw_item(j);
+		jw_open(j, '{');
+		jw_number(j, "pid", t->pid);
+		jw_number(j, "ns_pid", t->ns_pid);
+		jw_pooled(j, "comm", &m->strings, t->comm);
+		jw_pooled(j, "cgroup_path", &m->strings, t->cgroup_path);
+		jw_close(j, '}');
 	}
-	map64_free(&seen);
+	jw_close(j, ']');
 }

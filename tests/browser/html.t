@@ -31,6 +31,13 @@ html shards $D/tp4/sem.jsonl $D/tp4/ebpf.jsonl
 html lossy $D/missing-cmp/sem.jsonl $D/missing-cmp/ebpf.jsonl
 html device $D/tpmon/ebpf.jsonl
 html calls tests/data/calls/uring-file.kvt
+{
+	echo '{"event_type":"path","dev":4294967294,"ino":9,"ts":1,"piece":0,"last":true,"text":"/box"}'
+	echo '{"event_type":"task","tid":3000,"pid":2999,"ns_pid":7,"comm":"fio","ts":1,"cgroup":9}'
+	echo '{"event_type":"task","tid":4000,"pid":4000,"ns_pid":4000,"comm":"host","ts":1,"cgroup":1}'
+	echo '{"event_type":"syscall","call":"read","pid":2999,"tid":3000,"comm":"fio","ts":2000,"lat_ns":5,"ret":1,"fd":3,"size":1,"dev":1,"ino":1,"path":"/f"}'
+} >"$tmp/box.jsonl"
+html boxes "$tmp/box.jsonl"
 html semantic $D/qd1/sem.jsonl
 : >"$tmp/nothing.jsonl"
 html empty "$tmp/nothing.jsonl"
@@ -57,6 +64,12 @@ like "$(sed 's/<[^>]*>/ /g' "$tmp/dom")" '82 +of 82 commands have a call' 'calls
 like "$(cat "$tmp/dom")" 'n/a: kvio record mmap' 'calls: what no witness saw is not made up'
 ok 'calls: calls, files and requests are in tables' perl -0777 -ne \
 	'exit !(m{id="calls".*<td class="text">pread64</td>.*<td class="text">/out/furing.fio</td>.*id="uring".*<td class="text">read</td>}s)' "$tmp/dom"
+page "$tmp/boxes.html#selftest"
+is "$(cat "$tmp/console")" '' 'boxes: nothing on the console'
+is "$(perl -0777 -ne 'print $1 =~ s/<[^>]*>/ /gr if m{id="containers".*?<tbody>(.*?)</tbody>}s' "$tmp/dom" | tr -s ' \n' ' ')" ' 2999 7 fio /box ' \
+	'boxes: the program of a container, with both its pids'
+like "$(cat "$tmp/dom")" '<a href="#containers">' 'boxes: a link leads there'
+is "$(grep -c 'id="containers"' "$tmp/calls.html")" 0 'no container: no such part'
 charts empty
 like "$(cat "$tmp/dom")" 'Nothing recorded' 'empty: says so'
 
@@ -80,6 +93,7 @@ driven two 1280
 driven two 390
 driven shards 390
 driven calls 390
+driven boxes 390 dark-redraws cumulative values
 driven semantic 390 dark-redraws cumulative values
 
 # --- text of a capture stays text ---
@@ -104,6 +118,8 @@ perl -MJSON::PP -e '
 	} }
 	print $d $j->encode({event_type => "syscall", call => "read", pid => 1, tid => 3, comm => "c$evil$more", ts => 2e9 + $_, lat_ns => 5, ret => 1, fd => 3, size => 1, dev => 1, ino => $_, path => "/p$evil$more"}), "\n" for 1 .. 30;
 	print $d $j->encode({event_type => "uring", op => "x$evil", opcode => 22, pid => 1, tid => 3, comm => "c$evil", ts => 3e9, lat_ns => 5, res => 1, user_data => 1, ring => 1, fd => 3, size => 1, dev => 1, ino => 1, path => "/p$evil"}), "\n";
+	print $d $j->encode({event_type => "path", dev => 4294967294, ino => 5, ts => 1, piece => 0, last => JSON::PP::true, text => "/box</script><b>&"}), "\n";
+	print $d $j->encode({event_type => "task", tid => 3, pid => 1, ns_pid => 2, comm => "c$evil$more", ts => 1, cgroup => 5}), "\n";
 	print $d "not json $evil\n", q({"event_type":"drops","dropped":3}), "\n"' "$evil" "$tmp"
 html evil --arm "L$(echo "$evil" | sed 's/=/\\=/g')=$tmp/evil.sem.jsonl,$tmp/evil.dev.jsonl,$tmp/evil.srv.jsonl" --arm "other=$D/qd1/sem.jsonl,$D/qd1/ebpf.jsonl"
 page "$tmp/evil.html#selftest"
@@ -111,6 +127,7 @@ is "$(cat "$tmp/console")" '' 'hostile text: nothing on the console'
 like "$(drawn)" '^objects-0=[1-9]' 'hostile text: all is drawn'
 like "$(drawn)" '^layers-0=[1-9]' 'hostile text: bytes by layer, too'
 like "$(cat "$tmp/dom")" '<td class="text">/p&lt;/script&gt;' 'hostile text: a path is shown as it is'
+like "$(cat "$tmp/dom")" '<td class="text">/box&lt;/script&gt;' 'hostile text: so is a cgroup'
 is "$(grep -c '<img\|<b>&' "$tmp/dom")" 0 'hostile text: makes no element'
 is "$(grep -o '<script' "$tmp/dom" | wc -l)" 2 'hostile text: makes no script'
 like "$(cat "$tmp/dom")" '<title>kvio report: L&lt;/script&gt;&lt;script&gt;document.title=1' 'hostile text: the label is shown as it is'

@@ -71,6 +71,7 @@ is "$status $(strings -n 4 "$tmp/x.pftrace" | grep -c script)" '0 0' '--redact: 
 
 # --- a container: both numbers
 {
+	echo '{"event_type":"path","dev":4294967294,"ino":9,"ts":1,"piece":0,"last":true,"text":"/box"}'
 	echo '{"event_type":"task","tid":7,"pid":7,"ns_pid":1,"comm":"x","ts":500,"cgroup":9}'
 	echo '{"event_type":"task","tid":9,"pid":9,"ns_pid":9,"comm":"y","ts":500,"cgroup":9}'
 	fault 1000 500 7 1 0
@@ -85,6 +86,19 @@ is "$("$KVIO" report "$tmp/ns.jsonl" | sed -n '/^programs of containers/,$p' | t
 	'programs of containers, pid pid in there program, 7 1 x' '... and in the report'
 "$KVIO" report --json "$tmp/ns.jsonl" >"$tmp/r.json"
 "$KVIO" schema report >"$tmp/schema"
-is "$(jq -c '.[].container_programs' "$tmp/r.json") $(perl tests/schema_check.pl "$tmp/schema" "$tmp/r.json")" \
-	'[{"pid":7,"ns_pid":1,"comm":"x","cgroup_path":null}] ' '... as JSON, which holds to the schema'
+is "$(jq -c '.[] | select(.container_programs) | .n_container_programs, .container_programs' "$tmp/r.json" | paste -sd' ') $(perl tests/schema_check.pl "$tmp/schema" "$tmp/r.json")" \
+	'1 [{"pid":7,"ns_pid":1,"comm":"x","cgroup_path":"/box"}] ' '... as JSON, which holds to the schema'
+"$KVIO" report "$tmp/ns.jsonl" --html "$tmp/ns.html" >/dev/null
+is "$(tr -d '\n ' <"$tmp/ns.html" | grep -o '"rows":\[\["7","1","x","/box"\]\]},"left":0')" '"rows":[["7","1","x","/box"]]},"left":0' '... and on the page'
+{
+	for i in $(seq 100 129); do
+		echo "{\"event_type\":\"task\",\"tid\":$i,\"pid\":$i,\"ns_pid\":$((i - 99)),\"comm\":\"x\",\"ts\":500,\"cgroup\":9}"
+		echo "{\"event_type\":\"task\",\"tid\":$((i + 1000)),\"pid\":$i,\"ns_pid\":$((i - 99)),\"comm\":\"y\",\"ts\":500,\"cgroup\":9}"
+	done
+	fault 1000 500 7 1 0
+	echo "$drops"
+} >"$tmp/many.jsonl"
+"$KVIO" report --json "$tmp/many.jsonl" --html "$tmp/many.html" >"$tmp/r.json"
+is "$(jq -c '.[] | select(.container_programs) | .n_container_programs, (.container_programs | length)' "$tmp/r.json" | paste -sd' ') $(tr -d '\n ' <"$tmp/many.html" |
+	grep -o '\["123","24","x",""\]\]},"left":6')" '30 10 ["123","24","x",""]]},"left":6' 'many: how many are not listed is said'
 done_testing
