@@ -2,7 +2,7 @@
 /*
  * The system call tracer: one record a call, written when it returns.
  *
- * At entry only the time is kept, in the task's own storage: the arguments are
+ * At entry only the time is kept, in a slot of the task: the arguments are
  * still in its registers at exit.  Which call it is and where its arguments
  * are is a table that user space fills, so that no number of an architecture
  * stands here.
@@ -18,20 +18,33 @@ const volatile struct syscall_config sc = {};
 #define STORAGE_CREATE	 1
 #define NO_PREALLOC	 1
 #define USER_CS_32	 0x23 /* code segment of a 32-bit x86 program */
+#define N_SLOTS		 16384u
 
 enum { UNDECIDED, WANTED, UNWANTED };
 
+/* One cache line. */
 struct task_state {
 	u64 enter_ns;
-	u64 told_ns;  /* when its name was looked at */
 	u64 ino;      /* of the file that a close ends */
 	u64 files[4]; /* that it used lately, so that most calls ask no map */
 	u32 dev;
+	u32 told;  /* when its name was looked at, in units of 2^TOLD_SHIFT ns, 0 = never */
+	u32 owner; /* thread id of whom a slot is, 0 = free */
 	u8 decision;
 	u8 in_call;
 	u16 pad;
 };
+#define TOLD_SHIFT 20 /* about a millisecond */
 
+/* Most threads have a slot by the lower bits of their number: finding it costs a tenth of a look at their storage. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, N_SLOTS);
+	__type(key, u32);
+	__type(value, struct task_state);
+} slots SEC(".maps");
+
+/* For a thread whose slot is another one's. */
 struct {
 	__uint(type, MAP_TASK_STORAGE);
 	__uint(map_flags, NO_PREALLOC);
@@ -107,6 +120,73 @@ static __always_inline u64 argument(struct pt_regs *regs, u32 n)
 #endif
 }
 
+/* ---- the state of a thread ---- */
+
+static __always_inline struct task_state *slot_of(u32 tid)
+{
+	u32 at = tid & (N_SLOTS - 1);
+
+	return bpf_map_lookup_elem(&slots, &at);
+}
+
+/* At entry; a slot that is free becomes the thread's. */
+static __always_inline struct task_state *state_at_enter(struct task_struct *t)
+{
+	u32 tid = (u32)t->pid;
+	struct task_state *s = slot_of(tid);
+
+	if (s && (s->owner == tid || !__sync_val_compare_and_swap(&s->owner, 0, tid)))
+		return s;
+	return bpf_task_storage_get(&states, t, NULL, STORAGE_CREATE);
+}
+
+/* The same state at exit: a slot that has become free since is not taken. */
+static __always_inline struct task_state *state_at_exit(struct task_struct *t, u64 flags)
+{
+	u32 tid = (u32)t->pid;
+	struct task_state *s = slot_of(tid);
+
+	return s && s->owner == tid ? s : bpf_task_storage_get(&states, t, NULL, flags);
+}
+
+/* The thread has this number no longer. */
+static __always_inline void give_back(u32 tid)
+{
+	struct task_state *s = slot_of(tid);
+
+	if (!s || s->owner != tid)
+		return;
+	s->in_call = s->told = s->dev = 0;
+	s->decision = UNDECIDED;
+	s->ino = s->enter_ns = 0;
+	s->files[0] = s->files[1] = s->files[2] = s->files[3] = 0;
+	/* All of the above is seen before this. */
+	__sync_fetch_and_and(&s->owner, 0);
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(gone, struct task_struct *t)
+{
+	give_back((u32)t->pid);
+	return 0;
+}
+
+/* The name that the thread has from now on is told with its next call. */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(exec, struct task_struct *t, int old_tid)
+{
+	struct task_state *s = state_at_exit(t, 0);
+
+	if (s) {
+		s->told = 0;
+		s->decision = UNDECIDED;
+	}
+	/* It has become the first thread of its process. */
+	if (old_tid != t->pid)
+		give_back((u32)old_tid);
+	return 0;
+}
+
 /* ---- entry ---- */
 
 /*
@@ -140,7 +220,7 @@ int BPF_PROG(enter, struct pt_regs *regs, long nr)
 
 	if (!shape || shape->flags & CALL_UNWANTED)
 		return 0;
-	s = bpf_task_storage_get(&states, bpf_get_current_task_btf(), NULL, STORAGE_CREATE);
+	s = state_at_enter(bpf_get_current_task_btf());
 	if (!s)
 		return 0;
 	s->in_call = 1;
@@ -153,19 +233,6 @@ int BPF_PROG(enter, struct pt_regs *regs, long nr)
 		f = file_of((u32)argument(regs, 1));
 		if (f)
 			file_numbers(f, &s->ino, &s->dev);
-	}
-	return 0;
-}
-
-/* The name that the thread has from now on is told with its next call. */
-SEC("tp_btf/sched_process_exec")
-int BPF_PROG(exec, struct task_struct *t)
-{
-	struct task_state *s = bpf_task_storage_get(&states, t, NULL, 0);
-
-	if (s) {
-		s->told_ns = 0;
-		s->decision = UNDECIDED;
 	}
 	return 0;
 }
@@ -296,6 +363,7 @@ int BPF_PROG(leave, struct pt_regs *regs, long ret)
 {
 	const volatile struct call_shape *shape = shape_of(call_nr(regs));
 	struct ev_syscall r = { .kind = EV_SYSCALL };
+	struct task_struct *t;
 	struct task_state *s;
 	struct file *f;
 	bool entered, is_new = false;
@@ -309,7 +377,8 @@ int BPF_PROG(leave, struct pt_regs *regs, long ret)
 		count(N_FILTERED);
 		return 0;
 	}
-	s = bpf_task_storage_get(&states, bpf_get_current_task_btf(), NULL, STORAGE_CREATE);
+	t = bpf_get_current_task_btf();
+	s = state_at_exit(t, STORAGE_CREATE);
 	if (!s) {
 		count(N_MAP_FULL);
 		return 0;
@@ -325,7 +394,7 @@ int BPF_PROG(leave, struct pt_regs *regs, long ret)
 	r.lat_ns = now - r.ts_ns;
 	r.flags = entered ? 0 : SYSCALL_NO_ENTER;
 	r.ret = ret;
-	r.tid = (u32)bpf_get_current_pid_tgid();
+	r.tid = (u32)t->pid;
 	set_arguments(&r, shape, regs);
 	f = set_file(&r, shape, regs, s);
 	if (shape->flags & CALL_OPENS) {
@@ -339,12 +408,12 @@ int BPF_PROG(leave, struct pt_regs *regs, long ret)
 		count(N_FILTERED);
 		return 0;
 	}
-	if (now - s->told_ns > TASK_CHECK_NS || !s->told_ns) {
+	if (!s->told || (u32)(now >> TOLD_SHIFT) - s->told > TASK_CHECK_NS >> TOLD_SHIFT) {
 		struct who w = {};
 
 		who_is_current(&w);
 		tell_task(&w, r.ts_ns);
-		s->told_ns = now;
+		s->told = (u32)(now >> TOLD_SHIFT) ?: 1;
 	}
 	if (r.flags & SYSCALL_FILE)
 		is_new = is_new_to(s, r.ino, r.dev);

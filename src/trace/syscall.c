@@ -126,6 +126,8 @@ static int attach(struct tracer *t)
 	int ret = tracer_attach(b->progs.leave, &b->links.leave);
 
 	if (!ret)
+		ret = tracer_attach(b->progs.gone, &b->links.gone);
+	if (!ret)
 		ret = tracer_attach(b->progs.exec, &b->links.exec);
 	return ret ? ret : tracer_attach(b->progs.enter, &b->links.enter);
 }

@@ -260,4 +260,29 @@ fi
 is "$("$KVIO" record syscall --children -o "$dir/x.kvt" 2>&1)" "kvio record: --children are those of --pid
 Try 'kvio record --help'." '--children without --pid'
 
+# --- numbers of threads that collide, are used again, and change
+mkfifo "$dir/go"
+head -c 4096 /dev/zero >"$dir/numbered"
+sh -c 'read -r _ <"$1"; exec "$2" "$3"' sh "$dir/go" "$B/tests/numbers" "$dir/numbered" &
+numbered=$!
+"$KVIO" record syscall --json --pid $numbered -o "$dir/numbers.kvt" >"$dir/numbers.json" 2>"$dir/numbers.err" &
+pid=$!
+i=0
+until grep -q 'recording until' "$dir/numbers.err" || [ $i -ge 100 ]; do sleep 0.1; i=$((i + 1)); done
+echo >"$dir/go"
+wait $numbered
+rc=$?
+kill -TERM $pid
+wait $pid
+if [ $rc = 4 ]; then
+	echo '# SKIP this system gives no thread a chosen number'
+else
+	is $rc 0 'numbers: the program ran through'
+	q="select size, count(*), count(lat_ns), count(distinct tid) from syscall where name = 'pread64' and size between 500 and 700
+		group by size order by size"
+	is "$(sql numbers "$q")" '500,1000,1000,1 501,10,10,1 502,1000,1000,1 503,1000,1000,1 504,10,10,1 505,10,10,1' \
+		'two threads of one slot, a number that another process had or gets: each call is its own'
+	ok 'numbers: nothing lost' conserved numbers
+fi
+
 done_testing
