@@ -8,14 +8,15 @@ command -v qemu-system-x86_64 >/dev/null || skip_all "qemu-system-x86_64 is not 
 top=$(mktemp -d) || exit 1
 trap 'rm -rf "$top"' EXIT
 
-# guest KERNEL SCRIPT OPTIONS...: runs the script; sets k to the kernel, dir to what it left.  Fails when there is no such kernel.
+# guest KERNEL SCRIPT OPTIONS...: runs the script, with the words of $parts; sets k to the kernel, dir to what it left.
+# Fails when there is no such kernel.
 guest() {
 	k=$1
 	dir=$top/$1
 	script=$2
 	shift 2
 	vm/run --kernel "$k" --timeout 300 --in tests/vm/guest/lib.sh --in "tests/vm/guest/$script" "$@" --out "$dir" \
-		-- sh "/in/$script" >"$dir.log" 2>&1
+		-- sh "/in/$script" ${parts-} >"$dir.log" 2>&1
 	rc=$?
 	if [ $rc = 77 ]; then
 		echo "# SKIP kernel $k: $(tail -n 1 "$dir.log")"
@@ -25,7 +26,7 @@ guest() {
 	[ $rc = 0 ] || sed 's/^/# /' "$dir.log"
 }
 # What takes long runs on its second kernel only with KVIO_TEST_LONG=1.
-long() { # KERNEL
+long() { # KERNEL, or what of it
 	[ -n "$KVIO_TEST_LONG" ] || echo "# SKIP kernel $1: KVIO_TEST_LONG=1 has it tested, too"
 	[ -n "$KVIO_TEST_LONG" ]
 }
