@@ -2,14 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # kvio workload on an NVMe namespace: what it said it would do is what the driver saw, command by command.
 cd "$(dirname "$0")/../.." || exit 1
-. tests/tap.sh
-KVIO=${KVIO:-build/kvio}
-export KVIO
-command -v qemu-system-x86_64 >/dev/null || skip_all "qemu-system-x86_64 is not installed (scripts/deps)"
+. tests/vm/lib.sh
 PATH=$PATH:/usr/sbin:/sbin
 dmsetup=$(command -v dmsetup) || skip_all "dmsetup is not installed (scripts/deps)"
-top=$(mktemp -d) || exit 1
-trap 'rm -rf "$top"' EXIT
 
 of() { # NAME KEY: of the workload's result
 	jq -rs ".[] | select(.schema == \"kvio_workload\") | .$2" "$dir/$1.both"
@@ -26,7 +21,7 @@ exact() { # NAME OBJECTS STORE-COMMANDS LOAD-COMMANDS (of an object)
 graded() { # CAPTURE SEMANTIC COMMANDS NAME
 	"$KVIO" validate --json "$dir/$1" "$dir/$2" >"$dir/grade"
 	is "$? $(jq -r .verdict "$dir/grade")" '0 exact' "$4: exact by the recording"
-	is "$("$KVIO" sql --csv "$dir/$1" 'select count(*) from cmd where trace_id > 0' 2>/dev/null | tail -n 1 | tr -d '\r')" "$3" \
+	is "$(sql "${1%.kvt}" 'select count(*) from cmd where trace_id > 0')" "$3" \
 		"$4: commands"
 }
 
@@ -36,31 +31,9 @@ stream() { # NAME: the commands of each object
 		tail -n +2
 }
 
-run() { # KERNEL full|short
-	k=$1
-	dir=$top/$k
-	vm/run --kernel "$1" --nvme 1G --nvme 64M,bad=33554432 --timeout 400 --modules dm-mod --in "$dmsetup" --in tests/vm/guest/workload.sh --out "$dir" \
-		--append hugepages=160 -- sh -c "PATH=\$PATH:/in sh /in/workload.sh $2" >"$dir.log" 2>&1
-	rc=$?
-	if [ $rc = 77 ]; then
-		echo "# SKIP kernel $1: $(tail -n 1 "$dir.log")"
-		return
-	fi
-	is $rc 0 "$k: the guest ran through"
-	[ $rc = 0 ] || sed 's/^/# /' "$dir.log"
+# What the kernel has a part in: commands, their order and limits, errors.
+main() {
 	exact tp2 32 33 32
-	if [ "$2" = short ]; then
-		exact 70b 4 161 160
-	else
-		exact tp1 16 65 64
-		exact tp4 64 17 16
-		exact 70b 16 161 160
-		exact serial 4 65 64
-		is "$("$KVIO" report --json "$dir/serial.kvt" "$dir/serial.sem" | jq -r .capture.verdict)" \
-			'loads QD~1 (serialized), stores pipelined' "$k serial: the report sees it"
-		is "$("$KVIO" report --json "$dir/tp1.kvt" "$dir/tp1.sem" | jq -r .capture.verdict)" \
-			'loads pipelined, stores pipelined' "$k batched: the report sees that, too"
-	fi
 	is "$(cat "$dir/requests.rc") $(of requests wrong_objects) $(of requests target.rings)" '0 0 2' "$k two rings, huge pages: right"
 	"$KVIO" validate --json "$dir/requests.kvt" "$dir/requests.sem" >"$dir/requests.grade"
 	is "$? $(jq -r .verdict "$dir/requests.grade")" '0 exact' "$k two rings, huge pages: exact"
@@ -81,7 +54,25 @@ run() { # KERNEL full|short
 	else
 		echo "# SKIP $k: no device mapper in this guest"
 	fi
+	# The bad block is in the 16th slot, which is what every further object gets again, for it was freed last.
+	is "$(cat "$dir/block.rc") $(of block store.objects) $(of block store.failed) $(of block commands_failed) $(of block load.objects) $(of block load.missed)" \
+		'1 15 5 5 15 5' "$k a bad block: those stores fail, exit 1"
+	like "$(of block 'errors[0].text')" '^NVMe status 640 .SCT 2 SC 0x80' "$k a bad block: write fault, as the drive said"
+	is "$(of block store.object_latency_n) $(of block commands_refused)" '15 0' "$k a bad block: not timed as success"
+}
 
+shapes() {
+	exact tp1 16 65 64
+	exact tp4 64 17 16
+	exact 70b 16 161 160
+	exact serial 4 65 64
+	is "$("$KVIO" report --json "$dir/serial.kvt" "$dir/serial.sem" | jq -r .capture.verdict)" \
+		'loads QD~1 (serialized), stores pipelined' "$k serial: the report sees it"
+	is "$("$KVIO" report --json "$dir/tp1.kvt" "$dir/tp1.sem" | jq -r .capture.verdict)" \
+		'loads pipelined, stores pipelined' "$k batched: the report sees that, too"
+}
+
+commands() {
 	is "$(cat "$dir/probe.rc") $(jq -rs '.[] | select(.schema == "kvio_probe") | [.failed, .rows[].most_in_flight] | join(" ")' "$dir/probe.both")" \
 		'0 0 1 4' "$k probe: as many at a time as it says"
 	graded probe.kvt probe.sem $((8 * 9 + 2 * 8 * 8)) "$k probe"
@@ -94,21 +85,21 @@ run() { # KERNEL full|short
 	is "$("$KVIO" sql --csv "$dir/run/run.pftrace" "select count(*) from slice where name in ('read', 'write')" 2>/dev/null |
 		tail -n 1 | tr -d '\r')" 52 "$k run: the timeline has its commands"
 	is "$(jq -r '.objects | length' "$dir/run/manifest.json") $(grep -c '^verdict: ' "$dir/run/report.txt")" '4 1' "$k run: manifest, report"
+}
 
+ends() {
 	is "$(cat "$dir/full.rc") $(of full store.objects) $(of full store.failed) $(of full load.missed) $(of full 'errors[0].text')" \
 		'1 3 6 6 No space left on device' "$k a full device: counted, exit 1"
 	is "$(of full store.object_latency_n) $(of full store.commands)" '3 27' "$k a full device: nothing else is timed"
-	# The bad block is in the 16th slot, which is what every further object gets again, for it was freed last.
-	is "$(cat "$dir/block.rc") $(of block store.objects) $(of block store.failed) $(of block commands_failed) $(of block load.objects) $(of block load.missed)" \
-		'1 15 5 5 15 5' "$k a bad block: those stores fail, exit 1"
-	like "$(of block 'errors[0].text')" '^NVMe status 640 .SCT 2 SC 0x80' "$k a bad block: write fault, as the drive said"
-	is "$(of block store.object_latency_n) $(of block commands_refused)" '15 0' "$k a bad block: not timed as success"
 	if [ -s "$dir/shrinks.rc" ]; then
 		is "$(cat "$dir/shrinks.rc") $(of shrinks 'store.failed > 0') $(of shrinks 'errors | map(.text) - ["Input/output error", "No space left on device"] | length')" '1 true 0' \
 			"$k a disk that shrank: out of range is counted, exit 1"
 		is "$(of shrinks 'store.object_latency_n == .store.objects')" true "$k a disk that shrank: not timed as success"
 	fi
-	is "$(cat "$dir"/kill.*.rc | sort | uniq -c | tr -s ' \n' ' ')" "$([ "$2" = short ] && echo ' 2 0 2 137 ' || echo ' 4 0 4 137 ')" \
+}
+
+kills() {
+	is "$(cat "$dir"/kill.*.rc | sort | uniq -c | tr -s ' \n' ' ')" ' 4 0 4 137 ' \
 		"$k killed at random: recovery succeeds each time"
 	cat "$dir"/kill.*.both >"$dir/kills"
 	is "$(jq -s 'map(.wrong_objects) | add' "$dir/kills")" 0 "$k killed at random: no object is returned that is not whole"
@@ -118,7 +109,17 @@ run() { # KERNEL full|short
 	jq -c .recovered "$dir/kills" | sed 's/^/# /'
 }
 
-# KVIO_TEST_LONG=1: all of it on both kernels, over 10,000 commands each.
-run 6.12 full
-run 6.1 "$([ -n "$KVIO_TEST_LONG" ] && echo full || echo short)"
+run() { # KERNEL PARTS
+	parts=$2
+	guest "$1" workload.sh --nvme 1G --nvme 64M,bad=33554432 --timeout 400 --modules dm-mod --in "$dmsetup" \
+		--append hugepages=160 || return
+	for part in $parts; do
+		$part
+	done
+}
+
+more='shapes commands ends kills'
+run 6.12 "main $more"
+long "6.1: $more" || more=''
+run 6.1 "main $more"
 done_testing
