@@ -4,11 +4,11 @@
 
 # shellcheck disable=SC2034 # they are for who sources this
 draw() { # ARGUMENTS...: draws to $tmp/x.pftrace; sets status, summary, dump, check
-	rm -f "$tmp/x.pftrace"
+	rm -f "$tmp/x.pftrace" "$tmp/x.dump"
 	summary=$("$KVIO" perfetto "$@" -o "$tmp/x.pftrace" 2>&1)
 	status=$?
-	dump=$(perl tests/pftdump.pl "$tmp/x.pftrace" 2>&1)
-	check=$(tests/pftcheck "$tmp/x.pftrace" 2>&1)
+	check=$(tests/pftcheck --dump "$tmp/x.dump" "$tmp/x.pftrace" 2>&1)
+	dump=$(cat "$tmp/x.dump" 2>&1)
 }
 
 on() { # TRACK: the events of the track in the last timeline

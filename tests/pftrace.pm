@@ -218,4 +218,34 @@ sub load {
 	return \%t;
 }
 
+# Sorted, comparable text:
+#   K clock ID at NS                 the clock snapshot
+#   T path | attributes              tracks, in the order of the file
+#   @ path                           then, for each track with events:
+#   S ts dur dDEPTH name {args} >flow <flow     slices (I: instants)
+#   C ts value                                  counter samples
+sub dump {
+	my ($out, $t) = @_;
+	printf $out "K clock %d at %d%s\n", $_->[0], $_->[1], $_->[2] ? ' incremental' : '' for @{ $t->{clock} };
+
+	# Flows are numbered by their first use in time.
+	my (%number, $flows);
+	for my $s (sort { $a->{ts} <=> $b->{ts} } map { @{ $t->{slice}{$_} // [] } } @{ $t->{order} }) {
+		$number{$_} //= ++$flows for @{ $s->{flow} }, @{ $s->{end} };
+	}
+	print $out '# tracks ', scalar @{ $t->{order} }, " events $t->{events} flows ", scalar(keys %number), "\n";
+	printf $out "T %s | %s\n", $_->{path}, $_->{attr} for map { $t->{track}{$_} } @{ $t->{order} };
+	for my $uuid (@{ $t->{order} }) {
+		print $out "@ $t->{track}{$uuid}{path}\n";
+		for (@{ $t->{counter}{$uuid} }) {
+			printf $out "C %s %s\n", $_->[0], $_->[1] =~ /^-?\d+$/ ? $_->[1] : sprintf '%.17g', $_->[1];
+		}
+		for my $s (@{ $t->{slice}{$uuid} }) {
+			printf $out "%s %s %s d%d %s {%s}%s%s\n", $s->{kind}, $s->{ts}, $s->{dur}, $s->{depth}, $s->{name},
+				join(',', map { "$_->[0]=$_->[1]:$_->[2]" } @{ $s->{args} }),
+				join('', map { " >$number{$_}" } @{ $s->{flow} }), join('', map { " <$number{$_}" } @{ $s->{end} });
+		}
+	}
+}
+
 1;
