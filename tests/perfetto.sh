@@ -4,7 +4,7 @@
 
 # shellcheck disable=SC2034 # they are for who sources this
 draw() { # ARGUMENTS...: draws to $tmp/x.pftrace; sets status, summary, dump, check
-	rm -f "$tmp/x.pftrace" "$tmp/x.dump"
+	: >"$tmp/x.pftrace" >"$tmp/x.dump"
 	summary=$("$KVIO" perfetto "$@" -o "$tmp/x.pftrace" 2>&1)
 	status=$?
 	check=$(tests/pftcheck --dump "$tmp/x.dump" "$tmp/x.pftrace" 2>&1)
