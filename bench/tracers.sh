@@ -70,21 +70,29 @@ fi
 
 if command -v fio >/dev/null; then
 	echo
-	row 'fio io_uring, 4 KiB random reads' 'plain' 'traced' ratio 'recorded'
+	row 'fio io_uring, 4 KiB random reads' 'plain' 'traced' ratio 'the ratio of each pair; recorded'
 	job="fio --name=a --filename=$dir/file --size=64M --ioengine=io_uring --rw=randread --bs=4k --iodepth=32 --time_based
-		--runtime=3 --output-format=json"
+		--runtime=2 --output-format=json"
 	$job --rw=write --runtime=1 >/dev/null 2>&1
+	iops() { # FILE COMMAND...: one run, its reads a second to FILE
+		out=$1
+		shift
+		"$@" --output="$dir/run.fio" >"$dir/u.json" 2>/dev/null
+		jq '.jobs[0].read.iops' "$dir/run.fio" >>"$out"
+	}
 	for direct in 1 0; do
 		rm -f "$dir/plain" "$dir/kvio" "$dir/lost"
-		for _ in $(seq "$rounds"); do
-			$job --direct=$direct --output="$dir/plain.fio" >/dev/null
-			jq '.jobs[0].read.iops' "$dir/plain.fio" >>"$dir/plain"
-			"$kvio" record iouring --json -o "$dir/u.kvt" -- $job --direct=$direct --output="$dir/traced.fio" >"$dir/u.json" 2>/dev/null
-			jq '.jobs[0].read.iops' "$dir/traced.fio" >>"$dir/kvio"
+		# What runs first has the advantage of neither: pairs of neighbours, in turns the one and the other way round.
+		for i in $(seq $((2 * rounds))); do
+			[ $((i % 2)) = 1 ] && iops "$dir/plain" $job --direct=$direct
+			iops "$dir/kvio" "$kvio" record iouring --json -o "$dir/u.kvt" -- $job --direct=$direct
 			jq '.ring_full + .map_full + .hook_missed' "$dir/u.json" >>"$dir/lost"
+			[ $((i % 2)) = 0 ] && iops "$dir/plain" $job --direct=$direct
 		done
+		paste "$dir/kvio" "$dir/plain" | awk '{ printf "%.3f\n", $1 / $2 }' | sort -g >"$dir/ratios"
 		row "kvio record iouring, direct=$direct, IOPS" "$(most "$dir/plain" | cut -d. -f1)" "$(most "$dir/kvio" | cut -d. -f1)" \
-			"$(ratio "$(most "$dir/kvio")" "$(most "$dir/plain")")" "lost at most $(most "$dir/lost")"
+			"$(sed -n "${rounds}p" "$dir/ratios")" \
+			"the median of $((2 * rounds)), $(least "$dir/ratios") to $(most "$dir/ratios"); lost at most $(most "$dir/lost")"
 	done
 fi
 
@@ -98,7 +106,7 @@ cost() { # WHAT UNIT OPTIONS... -- PROGRAM...: a row
 		"$kvio" record "$@" >"$dir/cost.json" 2>"$dir/cost.log" || { echo "$what: skipped: $(head -n 1 "$dir/cost.log")"; return; }
 		# All programs of one kind of event, by the number of events that they saw.
 		seen=$(jq .seen "$dir/cost.json")
-		sed -n 's/.*: \([0-9]*\) runs, \([0-9]*\) ns each/\1 \2/p' "$dir/cost.log" |
+		sed -n -e "/touch_ring/d" -e 's/.*: \([0-9]*\) runs, \([0-9]*\) ns each/\1 \2/p' "$dir/cost.log" |
 			awk -v seen="$seen" '{ ns += $1 * $2 } END { if (seen) printf "%.0f\n", ns / seen }' >>"$dir/ns"
 		jq -r '.stored / (.ended_ns - .started_ns) * 1e9 | floor' "$dir/cost.json" >>"$dir/rate"
 		jq '.ring_full + .map_full + .hook_missed' "$dir/cost.json" >>"$dir/lost"

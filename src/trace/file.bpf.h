@@ -6,10 +6,11 @@
 #include "trace/common.bpf.h"
 #include "trace/file_shared.h"
 
-#define S_IFMT	   0170000
-#define S_IFREG	   0100000
-#define S_IFBLK	   0060000
-#define MAX_IOVECS 1024 /* UIO_MAXIOV: the kernel takes no more */
+#define S_IFMT	     0170000
+#define S_IFREG	     0100000
+#define S_IFBLK	     0060000
+#define MAX_IOVECS   1024 /* UIO_MAXIOV: the kernel takes no more */
+#define FILES_LATELY 4096
 
 /* ---- the file behind a descriptor ---- */
 
@@ -67,14 +68,20 @@ struct {
 	__type(value, u64);
 } files_unwanted SEC(".maps");
 
+/* In front of it: what was used lately is found with one load. */
+u64 files_lately[FILES_LATELY];
+
 /*
  * True when a file is used for the first time in a while: user space is woken
  * then, to look at the descriptor while the program still has it.
  */
 static __always_inline bool is_new_file(u64 key)
 {
-	u64 never = 0;
+	u64 never = 0, *lately = &files_lately[(key ^ key >> 12) & (FILES_LATELY - 1)];
 
+	if (*lately == key)
+		return false;
+	*lately = key;
 	if (bpf_map_lookup_elem(&files_seen, &key))
 		return false;
 	bpf_map_update_elem(&files_seen, &key, &never, BPF_ANY);

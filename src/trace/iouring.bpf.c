@@ -3,9 +3,11 @@
  * The io_uring tracer: one record a request, written when its completion is
  * posted.
  *
- * Requests under way stand in a table in plain memory, open addressing by the
- * address of the request: a slot is taken with one compare-and-swap, which is
- * several times cheaper than a hash map, and any CPU may complete any request.
+ * Requests under way stand in a table in plain memory, by the address of the
+ * request: a slot is taken with one compare-and-swap, which is several times
+ * cheaper than a hash map, and any CPU may complete any request.  The program
+ * that is traced has the cache full of its own data, so what counts is how many
+ * lines are touched: the keys of all slots that a request may have are one.
  */
 #include "trace/file.bpf.h"
 #include "trace/iouring_shared.h"
@@ -32,65 +34,60 @@ enum {
 #define SETUP_SQPOLL	  2
 #define CQE_MORE	  2
 #define NVME_URING_CMD_IO 0x80 /* low byte of the ioctl numbers */
-#define MAP_TASK_STORAGE  29
-#define STORAGE_CREATE	  1
-#define NO_PREALLOC	  1
+#define TOLD_SLOTS	  4096
+#define TOLD_SHIFT	  20 /* about a millisecond */
 
 const volatile struct iouring_config uc = {};
 
-struct uring_slot slots[URING_SLOTS];
+struct uring_table under_way;
 
-struct task_state {
-	u64 told_ns; /* when its name was looked at */
-};
-
-struct {
-	__uint(type, MAP_TASK_STORAGE);
-	__uint(map_flags, NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct task_state);
-} states SEC(".maps");
+/* When the name of a thread was looked at: its number, and the time below.  Who comes in between looks again. */
+u64 told[TOLD_SLOTS];
 
 /* ---- the table ---- */
 
-static __always_inline u32 first_slot(u64 key)
+static __always_inline u32 slot_at(u64 key, u32 i)
 {
-	return (u32)((key >> 6) * 0x9e3779b1u >> 8);
+	u32 first = (u32)((key >> 6) * 0x9e3779b1u >> 8) & ~(URING_PROBES - 1);
+
+	return (first + i) & (URING_SLOTS - 1);
 }
 
-static __always_inline struct uring_slot *slot_at(u32 first, u32 i)
+/* The slot of a request, or NO_SLOT. */
+static __always_inline u32 find_slot(u64 key)
 {
-	return &slots[(first + i) & (URING_SLOTS - 1)];
+	u32 i;
+
+#pragma unroll
+	for (i = 0; i < URING_PROBES; i++)
+		if (under_way.key[slot_at(key, i)] == key)
+			return slot_at(key, i);
+	return NO_SLOT;
 }
 
-/* The slot of a request, or NULL. */
-static __always_inline struct uring_slot *find_slot(u64 key)
+/* A free slot for the request, which is its own from now on, or NO_SLOT. */
+static __always_inline u32 take_slot(u64 key)
 {
-	u32 first = first_slot(key), i;
+	u32 i;
 
 #pragma unroll
 	for (i = 0; i < URING_PROBES; i++) {
-		struct uring_slot *s = slot_at(first, i);
+		u64 *k = &under_way.key[slot_at(key, i)];
 
-		if (s->key == key)
-			return s;
+		if (!*k && !__sync_val_compare_and_swap(k, 0, key))
+			return slot_at(key, i);
 	}
-	return NULL;
+	return NO_SLOT;
 }
 
-/* A free slot for the request, which is its own from now on, or NULL. */
-static __always_inline struct uring_slot *take_slot(u64 key)
+static __always_inline struct ev_uring *request_of(u32 slot)
 {
-	u32 first = first_slot(key), i;
+	return &under_way.ev[slot & (URING_SLOTS - 1)];
+}
 
-#pragma unroll
-	for (i = 0; i < URING_PROBES; i++) {
-		struct uring_slot *s = slot_at(first, i);
-
-		if (!s->key && !__sync_val_compare_and_swap(&s->key, 0, key))
-			return s;
-	}
-	return NULL;
+static __always_inline void free_slot(u32 slot)
+{
+	under_way.key[slot & (URING_SLOTS - 1)] = 0;
 }
 
 /* ---- what a request asks for ---- */
@@ -182,13 +179,13 @@ static __always_inline void set_request(struct ev_uring *r, struct io_kiocb *req
 
 static __always_inline void tell_once(const struct who *w, u64 now)
 {
-	struct task_state *s = bpf_task_storage_get(&states, bpf_get_current_task_btf(), NULL, STORAGE_CREATE);
+	u64 *last = &told[w->tid & (TOLD_SLOTS - 1)];
+	u32 at = (u32)(now >> TOLD_SHIFT);
 
-	if (s && s->told_ns && now - s->told_ns < TASK_CHECK_NS)
+	if (*last >> 32 == w->tid && at - (u32)*last <= TASK_CHECK_NS >> TOLD_SHIFT)
 		return;
+	*last = (u64)w->tid << 32 | at;
 	tell_task(w, now);
-	if (s)
-		s->told_ns = now;
 }
 
 static __always_inline void store(const struct ev_uring *r, bool now)
@@ -197,17 +194,14 @@ static __always_inline void store(const struct ev_uring *r, bool now)
 }
 
 /* Its memory serves another request now: no completion of it was posted, as with IOSQE_CQE_SKIP_SUCCESS. */
-static __noinline int give_up(struct uring_slot *s, u64 now)
+static __noinline int give_up(u32 slot, u64 now)
 {
-	struct ev_uring r;
+	struct ev_uring *r = request_of(slot);
 
-	if (!s)
-		return 0;
-	r = s->ev;
-	r.flags |= URING_UNFINISHED;
-	r.lat_ns = now - r.ts_ns;
-	store(&r, false);
-	s->key = 0;
+	r->flags |= URING_UNFINISHED;
+	r->lat_ns = now - r->ts_ns;
+	store(r, false);
+	free_slot(slot);
 	return 0;
 }
 
@@ -215,12 +209,11 @@ static __always_inline int submitted(struct io_kiocb *req)
 {
 	u64 now = bpf_ktime_get_ns(), key = number_of(req);
 	struct ev_uring r = {};
-	struct uring_slot *s;
+	u32 slot = find_slot(key);
 	struct who w = {};
 
-	s = find_slot(key);
-	if (s)
-		give_up(s, now);
+	if (slot != NO_SLOT)
+		give_up(slot, now);
 	count(N_SEEN);
 	who_is_current(&w);
 	if (w.pid == cfg.self || !task_wanted(&w)) {
@@ -235,12 +228,12 @@ static __always_inline int submitted(struct io_kiocb *req)
 	r.ts_ns = now;
 	r.tid = w.tid;
 	tell_once(&w, now);
-	s = take_slot(key);
-	if (!s) {
+	slot = take_slot(key);
+	if (slot == NO_SLOT) {
 		count(N_MAP_FULL);
 		return 0;
 	}
-	s->ev = r;
+	*request_of(slot) = r;
 	return 0;
 }
 
@@ -260,10 +253,10 @@ int BPF_PROG(submit_sqe, struct io_kiocb *req)
 SEC("?tp_btf/io_uring_queue_async_work")
 int BPF_PROG(punted, struct io_kiocb *req)
 {
-	struct uring_slot *s = find_slot(number_of(req));
+	u32 slot = find_slot(number_of(req));
 
-	if (s)
-		s->ev.flags |= URING_PUNTED;
+	if (slot != NO_SLOT)
+		request_of(slot)->flags |= URING_PUNTED;
 	return 0;
 }
 
@@ -271,32 +264,33 @@ int BPF_PROG(punted, struct io_kiocb *req)
 SEC("tp_btf/io_uring_complete")
 int BPF_PROG(complete, void *ring_ctx, void *req)
 {
-	struct uring_slot *s = find_slot((u64)req);
-	struct ev_uring r;
+	u32 slot = find_slot((u64)req), cqe_flags;
 	bool is_new = false;
+	struct ev_uring *r;
 	struct file *f;
 
-	if (!req || !s)
+	if (!req || slot == NO_SLOT)
 		return 0;
-	r = s->ev;
-	r.cqe_flags = peek(struct io_kiocb, req, cqe.flags);
+	r = request_of(slot);
+	cqe_flags = peek(struct io_kiocb, req, cqe.flags);
 	/* There will be another one. */
-	if (r.cqe_flags & CQE_MORE)
+	if (cqe_flags & CQE_MORE)
 		return 0;
-	r.lat_ns = bpf_ktime_get_ns() - r.ts_ns;
-	r.res = peek(struct io_kiocb, req, cqe.res);
+	r->cqe_flags = cqe_flags;
+	r->lat_ns = bpf_ktime_get_ns() - r->ts_ns;
+	r->res = peek(struct io_kiocb, req, cqe.res);
 	f = peek(struct io_kiocb, req, file);
 	if (f) {
-		file_numbers(f, &r.ino, &r.dev);
-		r.flags |= URING_FILE;
+		file_numbers(f, &r->ino, &r->dev);
+		r->flags |= URING_FILE;
 	}
-	s->key = 0;
-	if (f && !file_wanted(file_key(r.ino, r.dev))) {
+	if (f && !file_wanted(file_key(r->ino, r->dev))) {
 		count(N_FILTERED);
-		return 0;
+	} else {
+		if (f && is_new_file(file_key(r->ino, r->dev)))
+			is_new = !tell_path(f, r->ino, r->dev, r->ts_ns);
+		store(r, is_new);
 	}
-	if (f && is_new_file(file_key(r.ino, r.dev)))
-		is_new = !tell_path(f, r.ino, r.dev, r.ts_ns);
-	store(&r, is_new);
+	free_slot(slot);
 	return 0;
 }

@@ -111,13 +111,12 @@ static s64 in_flight(const struct tracer *t, u64 min_age_ns, trace_fn fn, void *
 	u32 i;
 
 	for (i = 0; i < URING_SLOTS; i++) {
-		const struct uring_slot *s = &b->bss->slots[i];
 		struct ev_uring e;
 		int ret;
 
-		if (!__atomic_load_n(&s->key, __ATOMIC_ACQUIRE))
+		if (!__atomic_load_n(&b->bss->under_way.key[i], __ATOMIC_ACQUIRE))
 			continue;
-		e = s->ev;
+		e = b->bss->under_way.ev[i];
 		if (e.kind != EV_URING || now - MIN(e.ts_ns, now) < min_age_ns)
 			continue;
 		e.flags |= URING_UNFINISHED;
@@ -136,7 +135,7 @@ static bool busy(const struct tracer *t)
 	u32 i;
 
 	for (i = 0; i < URING_SLOTS; i++)
-		if (__atomic_load_n(&b->bss->slots[i].key, __ATOMIC_RELAXED))
+		if (__atomic_load_n(&b->bss->under_way.key[i], __ATOMIC_RELAXED))
 			return true;
 	return false;
 }

@@ -10,13 +10,13 @@
 #include "capture/event.h"
 
 #define URING_SLOTS  65536 /* a power of two: requests under way at once */
-#define URING_PROBES 8	   /* slots that a request may have */
+#define URING_PROBES 8	   /* slots that a request may have: their keys are one line of the cache */
+#define NO_SLOT	     0xffffffffu
 
-/* A request under way; key 0 = free. */
-struct uring_slot {
-	u64 key;
-	struct ev_uring ev;
-	u64 pad; /* to 96 bytes */
+/* Requests under way; key 0 = free. */
+struct uring_table {
+	u64 key[URING_SLOTS] __attribute__((aligned(64)));
+	struct ev_uring ev[URING_SLOTS];
 };
 
 /* Read-only data of the programs, set before load. */

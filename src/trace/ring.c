@@ -84,6 +84,20 @@ int rings_open(struct rings **out, int outer_fd, u64 bytes_each, int (*fn)(void 
 	return ret;
 }
 
+void rings_touch(struct rings *r, int prog_fd)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = BPF_F_TEST_RUN_ON_CPU);
+	u32 i;
+
+	for (i = 0; i < r->n; i++) {
+		opts.cpu = i * CPUS_PER_RING;
+		while (!bpf_prog_test_run_opts(prog_fd, &opts) && opts.retval == TOUCH_PAGES)
+			;
+	}
+	/* All of it was discarded, so there is nothing to deliver. */
+	ring_buffer__consume(r->rb);
+}
+
 int rings_consume(struct rings *r, int timeout_ms, u32 budget)
 {
 	int ret;

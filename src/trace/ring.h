@@ -19,6 +19,12 @@ u64 ring_size(u64 bytes);
 int rings_open(struct rings **out, int outer_fd, u64 bytes_each, int (*fn)(void *arg, const void *record, size_t size),
 	       void *arg);
 /*
+ * Has the program (touch_ring of tasks.bpf.c) write to every page, before there
+ * are records: where a hypervisor gives memory at the first touch, a traced
+ * program would wait for it.  What cannot be touched stays as it is.
+ */
+void rings_touch(struct rings *r, int prog_fd);
+/*
  * Delivers what is there, waiting for it up to timeout_ms (0: not at all), at
  * most `budget` records.  Returns 1 when the budget was used up, 0, or -errno.
  */

@@ -33,6 +33,10 @@ struct address {
 	u64 pad[7];
 };
 
+/* Of a ring at a time, in pieces of a page with their header. */
+#define TOUCH_PAGES 256
+#define TOUCH_BYTES 4088
+
 /* A thread's name is looked at again after this time. */
 #define TASK_CHECK_NS 1000000000ull
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Keeps the names of threads right when they become another program, and the
- * pid filter in step with the process tree of `-- CMD`.
+ * pid filter in step with the process tree of `-- CMD`.  As what is there with
+ * every tracer, it prepares the rings, too.
  */
 #include "trace/common.bpf.h"
 
@@ -48,6 +49,22 @@ int list_pids(struct bpf_iter__task *ctx)
 		break;
 	}
 	return 0;
+}
+
+/* Run by user space on a CPU of each ring: how many pages it touched, less than TOUCH_PAGES when those were all. */
+SEC("?raw_tp")
+int touch_ring(void *ctx)
+{
+	void *ring = this_ring(), *page;
+	int i;
+
+	for (i = 0; i < TOUCH_PAGES && ring; i++) {
+		page = bpf_ringbuf_reserve(ring, TOUCH_BYTES, 0);
+		if (!page)
+			break;
+		bpf_ringbuf_discard(page, BPF_RB_NO_WAKEUP);
+	}
+	return i;
 }
 
 SEC("tp_btf/sched_process_exec")

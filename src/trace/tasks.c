@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Names of threads, and the children of the processes that are recorded. */
 #include "trace/files.h"
+#include "trace/ring.h"
 #include "trace/tracer.h"
 /* The skeleton needs the types of the header. */
 #include "trace/tasks.skel.h"
@@ -35,6 +36,8 @@ static void choose(struct tracer *t, const struct trace_options *o, const struct
 		facility_off(&t->facility[F_NUMBERS], "not asked for");
 	if (!o->follow)
 		facility_off(&t->facility[F_FOLLOW], "not asked for");
+	/* Whether it has the program that touches the rings, which no result depends on. */
+	t->variant = true;
 	t->n_facilities = N_FACILITIES;
 }
 
@@ -52,6 +55,7 @@ static int open_bpf(struct tracer *t, const struct trace_options *o)
 	t->counters = b->bss->counters;
 	b->rodata->list_ns = own_pid_namespace();
 	bpf_program__set_autoload(b->progs.list_pids, t->facility[F_NUMBERS].on);
+	bpf_program__set_autoload(b->progs.touch_ring, t->variant);
 	bpf_program__set_autoload(b->progs.process_exec, t->facility[F_NAMES].on);
 	bpf_program__set_autoload(b->progs.process_fork, t->facility[F_FOLLOW].on);
 	bpf_program__set_autoload(b->progs.process_exit, t->facility[F_FOLLOW].on);
@@ -60,9 +64,13 @@ static int open_bpf(struct tracer *t, const struct trace_options *o)
 
 static bool give_up(struct tracer *t, const char *why)
 {
-	if (!t->facility[F_NUMBERS].on)
+	if (!t->facility[F_NUMBERS].on && !t->variant)
 		return false;
-	facility_off(&t->facility[F_NUMBERS], why);
+	/* One at a time: what can be had is had. */
+	if (t->variant)
+		t->variant = false;
+	else
+		facility_off(&t->facility[F_NUMBERS], why);
 	return true;
 }
 
@@ -76,6 +84,14 @@ static int attach(struct tracer *t)
 		return 0;
 	return tracer_attach(b->progs.process_fork, &b->links.process_fork)
 		       ?: tracer_attach(b->progs.process_exit, &b->links.process_exit);
+}
+
+void tasks_touch_rings(const struct tracer *t, struct rings *r)
+{
+	const struct tasks_bpf *b = t->bpf;
+
+	if (t->variant)
+		rings_touch(r, bpf_program__fd(b->progs.touch_ring));
 }
 
 int tasks_first_pid(const struct tracer *t, u32 pid, u32 *first)

@@ -194,6 +194,8 @@ static int open_shared(struct trace *t, const struct trace_options *o)
 	for (i = 0; i < t->n; i++)
 		files_set_map(t->files, bpf_object__find_map_fd_by_name(t->tracer[i].obj, "files_unwanted"));
 	ret = rings_open(&t->rings, bpf_object__find_map_fd_by_name(first, "rings"), o->ring_bytes, on_record, t);
+	if (!ret)
+		tasks_touch_rings(&t->tracer[0], t->rings);
 	for (i = 0; i < o->n_pids && !ret; i++)
 		ret = trace_add_pid(t, (pid_t)o->pids[i]);
 	return ret;

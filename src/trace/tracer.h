@@ -11,6 +11,7 @@
 #define TRACER_FACILITIES 8
 
 struct files;
+struct rings;
 
 struct tracer {
 	const struct tracer_ops *ops;
@@ -23,7 +24,7 @@ struct tracer {
 	void *bpf;	     /* the skeleton's own struct */
 	void *state;	     /* of the tracer */
 	u64 unwanted;	     /* records that came here and were of no path that is asked for */
-	bool variant;	     /* which of two hooks this kernel has, for the tracer itself */
+	bool variant;	     /* which of two programs this kernel takes, for the tracer itself */
 	struct files *files; /* what files are called: the trace's */
 };
 
@@ -68,6 +69,8 @@ extern const struct tracer_ops tasks_tracer, nvme_tracer, syscall_tracer, iourin
  * 0, -ESRCH, or -EOPNOTSUPP where the kernel does not tell.
  */
 int tasks_first_pid(const struct tracer *tasks, u32 pid, u32 *first);
+/* Has all pages of the rings in memory before something is recorded, where that can be done. */
+void tasks_touch_rings(const struct tracer *tasks, struct rings *r);
 
 void facility_off(struct facility *f, const char *why);
 

@@ -260,6 +260,17 @@ fi
 is "$("$KVIO" record syscall --children -o "$dir/x.kvt" 2>&1)" "kvio record: --children are those of --pid
 Try 'kvio record --help'." '--children without --pid'
 
+# --- all pages of a ring are in memory before something is recorded
+old=$(cat /proc/sys/kernel/bpf_stats_enabled 2>/dev/null)
+if echo 1 2>/dev/null >/proc/sys/kernel/bpf_stats_enabled; then
+	rec touched -v --ring 4M -- true
+	echo "$old" >/proc/sys/kernel/bpf_stats_enabled
+	is "$(sed -n 's/.*touch_ring: \([0-9]*\) runs.*/\1/p' "$dir/touched.err")" $((4 * (($(nproc --all) + 7) / 8))) \
+		'each ring of 4 MiB: 1023 pages, 256 at a time'
+else
+	echo '# SKIP /proc/sys/kernel/bpf_stats_enabled cannot be written: how often programs run is not known'
+fi
+
 # --- numbers of threads that collide, are used again, and change
 mkfifo "$dir/go"
 head -c 4096 /dev/zero >"$dir/numbered"
