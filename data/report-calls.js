@@ -33,11 +33,11 @@ function joinedBar(causes) {
 	const all = causes.reduce((n, c) => n + c[1], 0), yes = causes.filter(c => c[0]).reduce((n, c) => n + c[1], 0);
 	if (!all) return false;
 	return el('div', { class: 'cycle' },
-		el('div', { class: 'small' }, el('b', {}, thousands(yes)), ` of ${thousands(all)} commands have a call or request that surely caused them`),
+		el('div', { class: 'small' }, el('b', {}, thousands(yes)), ` of ${thousands(all)} commands have a call, request or fault that surely caused them`),
 		el('div', { class: 'bar', role: 'img', 'aria-label': `${thousands(yes)} of ${thousands(all)} commands are joined` },
 			yes > 0 && el('i', { class: 'c-p3', style: share(yes, all) }), all > yes && el('i', { class: 'c-wait', style: share(all - yes, all) })),
 		table({
-			caption: 'Commands by what ties them to a call or request, or why nothing does',
+			caption: 'Commands by what ties them to a call, request or fault, or why nothing does',
 			cols: [['', 'text'], ['commands', 'n'], ['bytes', 'bytes'], ['', 'text']],
 			rows: causes.map(([is, n, bytes, why]) => [is ? 'joined' : 'not joined', n, bytes, why]),
 		}, 'How they were joined'));

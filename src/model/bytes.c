@@ -59,6 +59,16 @@ static enum call_class cmd_class(const struct model *m, u32 i)
 	return role == ROLE_READS ? CALL_IS_READ : role == ROLE_WRITES ? CALL_IS_WRITE : CALL_IS_OTHER;
 }
 
+/* Of what is known from a place in a file: it may be of each kind, and have been cut off since. */
+static struct byte_layer *extent_layer(struct byte_layers *l, const struct cause_table *t, u32 i)
+{
+	if (t->call[i] != NONE)
+		return &l->by_calls;
+	if (t->uring[i] != NONE)
+		return &l->by_uring;
+	return t->fault && t->fault[i] != NONE ? &l->by_faults : &l->by_none;
+}
+
 /* The layer of what caused the command. */
 static struct byte_layer *cause_layer(struct byte_layers *l, const struct model *m, u32 i)
 {
@@ -71,6 +81,8 @@ static struct byte_layer *cause_layer(struct byte_layers *l, const struct model 
 	case CAUSE_THREAD:
 	case CAUSE_CONTAINED:
 		return &l->by_calls;
+	case CAUSE_EXTENT:
+		return extent_layer(l, &m->cause, i);
 	default:
 		return &l->by_none;
 	}
@@ -84,6 +96,7 @@ static void add_commands(struct byte_layers *l, const struct model *m)
 	l->by_calls.on = m->cause.on && l->calls.on;
 	l->by_uring.on = m->cause.on && l->uring.on;
 	l->by_passthrough.on = m->cause.on && l->passthrough.on;
+	l->by_faults.on = m->cause.on && m->cause.fault;
 	l->by_none.on = m->cause.on;
 	for (i = 0; i < m->cmd.n; i++) {
 		enum call_class class = cmd_class(m, i);

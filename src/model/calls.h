@@ -66,7 +66,7 @@ struct byte_layers {
 	struct byte_layer block;  /* of the device's: what came through the block layer; without these, its requests */
 	struct byte_layer device; /* NVMe commands that completed without error */
 	/* Of the device's, by what caused them; see model/cause.h */
-	struct byte_layer by_calls, by_uring, by_passthrough, by_none;
+	struct byte_layer by_calls, by_uring, by_passthrough, by_faults, by_none;
 };
 
 /* 0 or -ENOMEM. */

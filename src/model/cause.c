@@ -7,14 +7,12 @@
 
 #include "capture/uring_names.h"
 #include "model/cause_index.h"
+#include "model/cause_work.h"
 #include "model/filter.h"
 #include "model/measure.h"
 
 /* IOSQE_ flags of requests that are not issued as they are submitted: DRAIN, LINK, HARDLINK, ASYNC. */
 #define SQE_LATER 0x1e
-
-#define OPCODE_WRITE 1
-#define OPCODE_READ  2
 
 /* What is worked with. */
 struct seek {
@@ -27,30 +25,17 @@ struct seek {
 	u64 *call_bytes, *request_bytes;    /* of the commands that CAUSE_CONTAINED and CAUSE_ORDER give them */
 };
 
-/* A command, and when it was made. */
-struct made {
-	u32 row;
-	u32 tid, pid; /* pid 0 = not known */
-	u64 made_ns, end_ns;
-	bool known; /* the time is that, not only one that is not earlier */
-};
-
-static u64 end_of(u64 ts_ns, u64 lat_ns)
-{
-	return lat_ns > UINT64_MAX - ts_ns ? UINT64_MAX : ts_ns + lat_ns;
-}
-
 static u64 call_end(const struct ev_syscall *e)
 {
-	return end_of(e->ts_ns, e->lat_ns);
+	return cause_end(e->ts_ns, e->lat_ns);
 }
 
 static u64 request_end(const struct ev_uring *e)
 {
-	return e->flags & URING_UNFINISHED ? UINT64_MAX : end_of(e->ts_ns, e->lat_ns);
+	return e->flags & URING_UNFINISHED ? UINT64_MAX : cause_end(e->ts_ns, e->lat_ns);
 }
 
-static struct made made_of(const struct model *m, u32 i)
+struct made cause_made(const struct model *m, u32 i)
 {
 	const struct cmd_table *t = &m->cmd;
 	u64 wait = cmd_wait(t, i);
@@ -133,8 +118,7 @@ static bool in_range(const struct model *m, u32 cmd, const struct ev_uring *e)
 	return at >= e->offset && at - e->offset <= e->size && m->cmd.bytes[cmd] <= e->size - (at - e->offset);
 }
 
-/* Events of this time may be missing. */
-static bool lost_between(const struct model *m, u64 from, u64 to)
+bool cause_lost_between(const struct model *m, u64 from, u64 to)
 {
 	u32 i;
 
@@ -153,7 +137,7 @@ static u8 by_order(struct seek *s, const struct made *c, u32 *request)
 	if (!r || request_end(&r->ev) < c->made_ns)
 		return CAUSE_OUTSIDE;
 	if (*map64_get(&s->submitters, c->tid) || !same_way(s->m, c->row, &r->ev) || request_end(&r->ev) < c->end_ns ||
-	    (r->ev.flags & URING_PUNTED) || lost_between(s->m, r->ev.ts_ns, c->made_ns))
+	    (r->ev.flags & URING_PUNTED) || cause_lost_between(s->m, r->ev.ts_ns, c->made_ns))
 		return CAUSE_UNCERTAIN;
 	if (on_node(s, c->row, r->path) && !in_range(s->m, c->row, &r->ev))
 		return CAUSE_UNCERTAIN;
@@ -230,10 +214,12 @@ static u8 seek_block(struct seek *s, const struct made *c, u32 *call, u32 *reque
 static void seek_command(struct seek *s, u32 i)
 {
 	struct cause_table *t = &s->m->cause;
-	struct made c = made_of(s->m, i);
+	struct made c = cause_made(s->m, i);
 	u8 how;
 
 	t->call[i] = t->uring[i] = NONE;
+	if (t->fault)
+		t->fault[i] = NONE;
 	t->how[i] = CAUSE_NOT_SOUGHT;
 	if (s->m->cmd.flags[i] & CMD_REISSUED)
 		return;
@@ -357,9 +343,11 @@ static int seek_start(struct seek *s)
 	t->call = malloc((m->cmd.n + 1ul) * sizeof(*t->call));
 	t->uring = malloc((m->cmd.n + 1ul) * sizeof(*t->uring));
 	t->enter = malloc((m->uring.n + 1ul) * sizeof(*t->enter));
+	t->fault = m->fault.n && m->extent.n ? malloc((m->cmd.n + 1ul) * sizeof(*t->fault)) : NULL;
 	s->call_bytes = calloc(m->call.n + 1ul, sizeof(*s->call_bytes));
 	s->request_bytes = calloc(m->uring.n + 1ul, sizeof(*s->request_bytes));
-	if (!t->how || !t->call || !t->uring || !t->enter || !s->call_bytes || !s->request_bytes)
+	if (!t->how || !t->call || !t->uring || !t->enter || (m->fault.n && m->extent.n && !t->fault) ||
+	    !s->call_bytes || !s->request_bytes)
 		return -ENOMEM;
 	ret = cause_index(&s->calls, m, m->call.n, call_key);
 	if (!ret)
@@ -377,7 +365,7 @@ int cause_find(struct model *m)
 	int ret = 0;
 	u32 i;
 
-	if (!m->call.n && !m->uring.n)
+	if (!m->call.n && !m->uring.n && !(m->fault.n && m->extent.n))
 		return 0;
 	ret = seek_start(&s);
 	if (!ret) {
@@ -385,6 +373,7 @@ int cause_find(struct model *m)
 			seek_command(&s, i);
 		check_bytes(&s);
 		find_enters(&s);
+		ret = m->extent.n ? cause_by_extent(m) : 0;
 	}
 	cause_index_free(&s.calls);
 	cause_index_free(&s.requests);
@@ -403,5 +392,6 @@ void cause_free(struct cause_table *t)
 	free(t->call);
 	free(t->uring);
 	free(t->enter);
+	free(t->fault);
 	*t = (struct cause_table){};
 }

@@ -13,9 +13,11 @@ static const struct {
 	[CAUSE_PLACE] = { "place", "by place on the device and time" },
 	[CAUSE_THREAD] = { "thread", "made by its thread inside the call" },
 	[CAUSE_CONTAINED] = { "contained", "inside the call, bytes add up" },
+	[CAUSE_EXTENT] = { "extent", "by place in a file that was mapped, and time" },
 	[CAUSE_NO_THREAD] = { "no_thread", "made by a thread without a recorded call or request" },
 	[CAUSE_OUTSIDE] = { "outside", "made outside of any recorded call or request" },
 	[CAUSE_UNCERTAIN] = { "uncertain", "several could have caused them, or bytes do not add up" },
+	[CAUSE_MOVED] = { "moved", "as the ones above, of a file that was moved or deleted" },
 };
 
 const char *cause_name(u8 how)
@@ -47,7 +49,8 @@ int cause_measure(struct cause_sums *s, const struct model *m)
 {
 	const struct cause_table *t = &m->cause;
 	u8 *calls = calloc(m->call.n + 1ul, 1), *requests = calloc(m->uring.n + 1ul, 1);
-	int ret = calls && requests ? 0 : -ENOMEM;
+	u8 *faults = calloc(m->fault.n + 1ul, 1);
+	int ret = calls && requests && faults ? 0 : -ENOMEM;
 	u32 i;
 
 	*s = (struct cause_sums){};
@@ -60,9 +63,11 @@ int cause_measure(struct cause_sums *s, const struct model *m)
 		add(cause_is_joined(t->how[i]) ? &s->joined : &s->not_joined, bytes);
 		meet(&s->calls, calls, t->call[i]);
 		meet(&s->requests, requests, t->uring[i]);
+		meet(&s->faults, faults, t->fault ? t->fault[i] : NONE);
 	}
 	free(calls);
 	free(requests);
+	free(faults);
 	return ret;
 }
 
@@ -75,6 +80,8 @@ void cause_permute(struct cause_table *t, const u32 *order, u32 n)
 		t->how[i] = t->how[order[i]];
 		t->call[i] = t->call[order[i]];
 		t->uring[i] = t->uring[order[i]];
+		if (t->fault)
+			t->fault[i] = t->fault[order[i]];
 	}
 }
 
@@ -83,7 +90,7 @@ static u32 moved(u32 row, const u32 *to)
 	return row == NONE ? NONE : to[row];
 }
 
-void cause_renumber(struct model *m, const u32 *call_to, u32 n_requests, const u32 *uring_to)
+void cause_renumber(struct model *m, const u32 *call_to, u32 n_requests, const u32 *uring_to, const u32 *fault_to)
 {
 	struct cause_table *t = &m->cause;
 	u32 i;
@@ -91,6 +98,8 @@ void cause_renumber(struct model *m, const u32 *call_to, u32 n_requests, const u
 	for (i = 0; t->on && i < m->cmd.n; i++) {
 		t->call[i] = moved(t->call[i], call_to);
 		t->uring[i] = moved(t->uring[i], uring_to);
+		if (t->fault)
+			t->fault[i] = moved(t->fault[i], fault_to);
 	}
 	for (i = 0; t->enter && i < n_requests; i++)
 		if (uring_to[i] != NONE)

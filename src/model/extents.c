@@ -229,6 +229,7 @@ enum file_place cmd_file(const struct model *m, u32 i, struct cmd_file *f)
 		.path = r->path,
 		.dev = r->ev.dev,
 		.ino = r->ev.ino,
+		.is_moved = r->ev.flags & EXTENT_MOVED,
 		.has_offset = !(r->ev.map_flags & (FIEMAP_EXTENT_ENCODED | FIEMAP_EXTENT_NOT_ALIGNED)),
 		.offset = place - r->ev.physical + r->ev.offset,
 		.bytes = run(t, r, place, m->cmd.bytes[i]),

@@ -23,6 +23,7 @@ struct cmd_file {
 	u32 dev;
 	u64 ino;
 	u64 offset;
+	bool is_moved;	 /* of PLACE_END: other bytes of the file, or the same elsewhere, were mapped before */
 	bool has_offset; /* false where the file system keeps something else there: compressed, encrypted */
 	u64 bytes;	 /* of the command, from its begin on, that are of this file in one piece */
 };

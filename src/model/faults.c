@@ -107,13 +107,17 @@ int sort_faults(struct model *m)
 	return mark_last(m);
 }
 
-void cut_faults(struct model *m, bool (*stays)(const void *arg, const struct fault_row *r), const void *arg)
+void cut_faults(struct model *m, bool (*stays)(const void *arg, const struct fault_row *r), const void *arg, u32 *to)
 {
 	u32 i, n = 0;
 
-	for (i = 0; i < m->fault.n; i++)
-		if (stays(arg, &m->fault.row[i]))
+	for (i = 0; i < m->fault.n; i++) {
+		bool stay = stays(arg, &m->fault.row[i]);
+
+		to[i] = stay ? n : NONE;
+		if (stay)
 			m->fault.row[n++] = m->fault.row[i];
+	}
 	m->cut.faults += m->fault.n - n;
 	m->fault.n = n;
 }

@@ -390,16 +390,18 @@ static int cut_witnesses(const struct cut *c)
 	u32 n_requests = m->uring.n;
 	u32 *call_to = malloc((m->call.n + 1ul) * sizeof(*call_to));
 	u32 *uring_to = malloc((m->uring.n + 1ul) * sizeof(*uring_to));
-	int ret = call_to && uring_to ? 0 : -ENOMEM;
+	u32 *fault_to = malloc((m->fault.n + 1ul) * sizeof(*fault_to));
+	int ret = call_to && uring_to && fault_to ? 0 : -ENOMEM;
 
 	if (!ret) {
 		cut_calls(m, call_stays, c, call_to);
 		cut_uring(m, request_stays, c, uring_to);
-		cut_faults(m, fault_stays, c);
-		cause_renumber(m, call_to, n_requests, uring_to);
+		cut_faults(m, fault_stays, c, fault_to);
+		cause_renumber(m, call_to, n_requests, uring_to, fault_to);
 	}
 	free(call_to);
 	free(uring_to);
+	free(fault_to);
 	return ret;
 }
 

@@ -201,6 +201,7 @@ struct cause_table {
 	u32 *call; /* rows of call_table and uring_table, or NONE: not joined, or cut */
 	u32 *uring;
 	u32 *enter; /* of each request: the io_uring_enter that submitted it, or NONE */
+	u32 *fault; /* row of fault_table as those of call_table; NULL: no faults, or no maps of files */
 };
 
 /* Where files are on disks, sorted by (disk, physical); and the heads of the maps of files. */

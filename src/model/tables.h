@@ -202,7 +202,7 @@ int add_fault(struct model *m, const struct ev_fault *e, u32 path);
 int add_cache(struct model *m, const struct ev_cache *e, u32 path);
 int add_block(struct model *m, const struct ev_block *e);
 int sort_faults(struct model *m);
-void cut_faults(struct model *m, bool (*stays)(const void *arg, const struct fault_row *r), const void *arg);
+void cut_faults(struct model *m, bool (*stays)(const void *arg, const struct fault_row *r), const void *arg, u32 *to);
 /* extents.c.  0 or -ENOMEM. */
 int add_extent(struct model *m, const struct ev_extent *e, u32 path);
 void sort_extents(struct model *m);

@@ -209,7 +209,7 @@ void html_programs(struct json *j, const struct report_arm *a)
 {
 	const struct model *m = a->m;
 
-	if (!m->dev_in.calls && !m->dev_in.requests)
+	if (!m->dev_in.calls && !m->dev_in.requests && !m->cause.on)
 		return;
 	jw_object(j, "programs");
 	if (m->dev_in.calls)

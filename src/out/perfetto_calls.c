@@ -282,6 +282,7 @@ void pf_fault_describe(struct pf_writer *w, struct pf_spans *x, const struct pf_
 		pf_arg_bool(w, ARG_exec, true);
 	if (e->flags & FAULT_KERNEL)
 		pf_arg_bool(w, ARG_kernel, true);
+	caused(w, a, &a->programs->fault_cmds, s->item);
 }
 
 u64 pf_call_class(const struct pf_draw *a, const struct pf_span *s)

@@ -96,6 +96,10 @@ static void cause_args(struct pf_writer *w, const struct pf_draw *a)
 	pf_arg_u64(w, ARG_cmds_no_thread, s->of[CAUSE_NO_THREAD].n);
 	pf_arg_u64(w, ARG_cmds_outside, s->of[CAUSE_OUTSIDE].n);
 	pf_arg_u64(w, ARG_cmds_uncertain, s->of[CAUSE_UNCERTAIN].n);
+	if (!a->m->extent.n)
+		return;
+	pf_arg_u64(w, ARG_cmds_by_extent, s->of[CAUSE_EXTENT].n);
+	pf_arg_u64(w, ARG_cmds_moved, s->of[CAUSE_MOVED].n);
 }
 
 static void capture_args(struct pf_writer *w, const struct pf_draw *a)

@@ -267,15 +267,20 @@ static void mark(const struct pf_follow *f, u32 n_from, u8 *mark, u8 value)
 			mark[f->item[k]] = value;
 }
 
-/* The call of each command that no request explains better, and that is drawn. */
-static u32 *plain_calls(const struct pf_draw *a)
+/* The commands that follow from calls, or faults: those that no request explains better, and that are drawn. */
+static int follow_plain(const struct pf_draw *a, struct pf_follow *f, const u32 *from, u32 n_from, u8 value)
 {
 	const struct cause_table *t = &a->m->cause;
 	u32 *of = malloc((a->m->cmd.n + 1ul) * sizeof(*of)), i;
+	int ret;
 
 	for (i = 0; of && i < a->m->cmd.n; i++)
-		of[i] = t->uring[i] == NONE && pf_drawn(a, i) ? t->call[i] : NONE;
-	return of;
+		of[i] = t->uring[i] == NONE && pf_drawn(a, i) ? from[i] : NONE;
+	ret = of ? follow(f, of, a->m->cmd.n, n_from) : -ENOMEM;
+	free(of);
+	if (!ret)
+		mark(f, n_from, a->programs->from, value);
+	return ret;
 }
 
 static int make_arrows(struct pf_draw *a)
@@ -283,7 +288,6 @@ static int make_arrows(struct pf_draw *a)
 	const struct model *m = a->m;
 	const struct cause_table *t = &m->cause;
 	struct pf_programs *all = a->programs;
-	u32 *plain;
 	int ret = 0;
 
 	if (t->enter) {
@@ -294,16 +298,14 @@ static int make_arrows(struct pf_draw *a)
 	}
 	if (ret || !t->on)
 		return ret;
-	plain = plain_calls(a);
 	all->from = calloc(m->cmd.n + 1ul, 1);
-	ret = plain && all->from ? follow(&all->call_cmds, plain, m->cmd.n, m->call.n) : -ENOMEM;
-	free(plain);
+	ret = all->from ? follow_plain(a, &all->call_cmds, t->call, m->call.n, FROM_CALL) : -ENOMEM;
+	if (!ret && t->fault)
+		ret = follow_plain(a, &all->fault_cmds, t->fault, m->fault.n, FROM_FAULT);
 	if (!ret)
 		ret = follow(&all->request_cmds, t->uring, m->cmd.n, m->uring.n);
-	if (!ret) {
-		mark(&all->call_cmds, m->call.n, all->from, FROM_CALL);
+	if (!ret)
 		mark(&all->request_cmds, m->uring.n, all->from, FROM_REQUEST);
-	}
 	return ret;
 }
 
@@ -528,6 +530,7 @@ void pf_programs_free(struct pf_draw *a)
 	follow_free(&all->call_cmds);
 	follow_free(&all->call_requests);
 	follow_free(&all->request_cmds);
+	follow_free(&all->fault_cmds);
 	free(all->call_program);
 	free(all->request_program);
 	free(all->fault_program);

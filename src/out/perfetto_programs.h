@@ -3,9 +3,9 @@
  * System calls, io_uring requests and page faults in a timeline: one process
  * "Program COMM[PID] LABEL" for each program, in it a track for the calls of
  * each thread, lanes for its requests, a track for the faults on each mapped
- * file, and counters.  Arrows lead from a call or
- * request to the commands it caused (model/cause.h), and from io_uring_enter
- * to the requests it submitted; none when slices stand for several things.
+ * file, and counters.  Arrows lead from a call, request or fault to the
+ * commands it caused (model/cause.h), and from io_uring_enter to the requests
+ * it submitted; none when slices stand for several things.
  */
 #ifndef KVIO_PERFETTO_PROGRAMS_H
 #define KVIO_PERFETTO_PROGRAMS_H
@@ -74,13 +74,13 @@ struct pf_programs {
 	struct pf_program *v;
 	u32 n, cap;
 	u16 *call_program, *request_program, *fault_program; /* of each row: index into v */
-	struct pf_follow call_cmds, call_requests, request_cmds;
+	struct pf_follow call_cmds, call_requests, request_cmds, fault_cmds;
 	u8 *from;    /* of each command: enum pf_from; NULL = no arrows */
 	u8 *entered; /* of each request: an arrow leads to it */
 };
 
 /* Where the arrow to a command comes from. */
-enum pf_from { FROM_NOTHING, FROM_CALL, FROM_REQUEST };
+enum pf_from { FROM_NOTHING, FROM_CALL, FROM_REQUEST, FROM_FAULT };
 
 /* More arrows from one slice are left out. */
 #define PF_MOST_ARROWS 256

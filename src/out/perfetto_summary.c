@@ -156,7 +156,7 @@ static void causes(struct buf *b, const struct model *m, const struct perfetto_s
 		   ULL(m->dev_in.requests), ULL(m->dev_in.faults));
 	if (!m->cause.on)
 		return;
-	buf_printf(b, "  causes  : %llu of %llu commands joined with the call or request that caused them\n",
+	buf_printf(b, "  causes  : %llu of %llu commands joined with the call, request or fault that caused them\n",
 		   ULL(c->joined.n), ULL(c->joined.n + c->not_joined.n));
 	for (i = 0; i < N_CAUSE_HOW; i++)
 		if (c->of[i].n)
@@ -292,6 +292,7 @@ static void json_causes(struct buf *b, const struct model *m, const struct cause
 	number(b, "not_joined_bytes", c->not_joined.bytes);
 	number(b, "calls", c->calls);
 	number(b, "io_uring", c->requests);
+	number(b, "faults", c->faults);
 	for (i = CAUSE_NOT_SOUGHT + 1; i < N_CAUSE_HOW; i++)
 		number(b, cause_name((u8)i), c->of[i].n);
 	buf_byte(b, '}');

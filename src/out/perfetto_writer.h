@@ -62,7 +62,7 @@ enum event_type { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER =
 	X(orphan_completions) X(user_data) X(res) X(tokens) X(request_id) X(ms) X(n) X(lat_p50_ns) X(lat_max_ns)       \
 	X(dur_p50_ns) X(dur_max_ns) X(headers) X(parts) X(outside_bytes) X(join_why) X(piece) X(aggregated) X(device) X(lean) \
 	X(fd) X(fd2) X(offset) X(address) X(size) X(size_partial) X(arg) X(ret) X(ring) X(sqe_flags) X(sqpoll) X(punted)       \
-	X(calls) X(uring_requests) X(cmds_joined) X(cmds_no_thread) X(cmds_outside) X(cmds_uncertain)                         \
+	X(calls) X(uring_requests) X(cmds_joined) X(cmds_no_thread) X(cmds_outside) X(cmds_uncertain) X(cmds_by_extent) X(cmds_moved)                         \
 	X(tid) X(retries) X(came_in_pages) X(write) X(exec) X(kernel) X(faults)
 #define PF_ARG_ID(name) ARG_##name,
 enum pf_arg { ARG_0, PF_ARGS(PF_ARG_ID) N_PF_ARGS };

@@ -22,6 +22,7 @@ u32 byte_rows(struct byte_row row[MAX_BYTE_ROWS], const struct byte_layers *l)
 		{ "device_by_syscalls", "by calls", 1, &l->by_calls, &l->calls, NULL },
 		{ "device_by_io_uring", "by io_uring", 1, &l->by_uring, &l->uring, NULL },
 		{ "device_by_passthrough", "by passthrough", 1, &l->by_passthrough, &l->passthrough, NULL },
+		{ "device_by_faults", "by page faults", 1, &l->by_faults, NULL, NULL },
 		{ "device_by_none", "not joined", 1, &l->by_none, NULL, NULL },
 	};
 	u32 n = 0, i;
@@ -100,7 +101,7 @@ void text_causes(struct buf *out, const struct model *m)
 		out->failed = true;
 		return;
 	}
-	buf_printf(out, "\ncauses: %llu of %llu commands joined with the call or request behind them\n",
+	buf_printf(out, "\ncauses: %llu of %llu commands joined with the call, request or fault behind them\n",
 		   ULL(s.joined.n), ULL(s.joined.n + s.not_joined.n));
 	for (i = 0; i < N_CAUSE_HOW; i++)
 		if (s.of[i].n) {

@@ -316,7 +316,7 @@ static const struct field fields[] = {
 	{ 2, "lat_p50_ns", "i0", "" },
 	{ 2, "lat_p99_ns", "i0", "" },
 	{ 2, "lat_max_ns", "i0", "" },
-	{ 0, "causes", "m?", "commands by how they were joined with the call or request that caused them, or why not" },
+	{ 0, "causes", "m?", "commands by how they were joined with the call, request or fault that caused them, or why not" },
 	{ 1, "n", "i", "commands" },
 	{ 1, "bytes", "i", "" },
 	{ 0, "bytes_by_layer", "m?", "from the program to the device; null: no witness saw it" },

@@ -147,6 +147,8 @@ static void put_cause(const struct sql *s, sqlite3_context *ctx, u32 arm, u32 i,
 		sql_put_row(s, ctx, arm, sql_calls_of, t->call[i]);
 	else if (column == SQL_CMD_uring_id)
 		sql_put_row(s, ctx, arm, sql_requests_of, t->uring[i]);
+	else if (column == SQL_CMD_fault_id)
+		sql_put_row(s, ctx, arm, sql_faults_of, t->fault ? t->fault[i] : NONE);
 	else if (cause_name(t->how[i]))
 		sql_put_word(ctx, cause_name(t->how[i]));
 }
@@ -259,6 +261,7 @@ void sql_cmd_column(struct sql *s, sqlite3_context *ctx, u32 row, int column)
 	case SQL_CMD_cause:
 	case SQL_CMD_call_id:
 	case SQL_CMD_uring_id:
+	case SQL_CMD_fault_id:
 		put_cause(s, ctx, arm, i, column);
 		break;
 	default:

@@ -18,6 +18,7 @@ static const char *const indexes[] = {
 	"CREATE INDEX out.cmd_ts ON cmd(ts_ns)",
 	"CREATE INDEX out.cmd_call ON cmd(call_id)",
 	"CREATE INDEX out.cmd_uring ON cmd(uring_id)",
+	"CREATE INDEX out.cmd_fault ON cmd(fault_id)",
 };
 
 static int exec(struct sql *s, char *sql)

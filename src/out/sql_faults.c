@@ -4,19 +4,14 @@
 
 #include "out/sql_rows.h"
 
-static u32 faults_of(const struct model *m)
-{
-	return m->fault.n;
-}
-
 u32 sql_fault_rows(struct sql *s)
 {
-	return sql_sum(s, faults_of);
+	return sql_sum(s, sql_faults_of);
 }
 
 s64 sql_fault_key(struct sql *s, u32 row, int column)
 {
-	u32 i = row, arm = sql_find_arm(s, faults_of, &i);
+	u32 i = row, arm = sql_find_arm(s, sql_faults_of, &i);
 
 	if (column != SQL_FAULT_ts_ns)
 		return row;
@@ -40,7 +35,7 @@ static void put_who(sqlite3_context *ctx, const struct model *m, u32 task, int c
 
 void sql_fault_column(struct sql *s, sqlite3_context *ctx, u32 row, int column)
 {
-	u32 i = row, arm = sql_find_arm(s, faults_of, &i);
+	u32 i = row, arm = sql_find_arm(s, sql_faults_of, &i);
 	const struct model *m = s->arm[arm].m;
 	const struct fault_row *r = &m->fault.row[i];
 	const struct ev_fault *e = &r->ev;

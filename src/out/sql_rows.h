@@ -31,6 +31,10 @@ static inline u32 sql_requests_of(const struct model *m)
 {
 	return m->uring.n;
 }
+static inline u32 sql_faults_of(const struct model *m)
+{
+	return m->fault.n;
+}
 /* The id of a row of that table, or nothing for NONE. */
 void sql_put_row(const struct sql *s, sqlite3_context *ctx, u32 arm, u32 (*rows)(const struct model *), u32 row);
 
@@ -44,7 +48,7 @@ void sql_put_row(const struct sql *s, sqlite3_context *ctx, u32 arm, u32 (*rows)
 	X(attempts, " INTEGER") X(wait_ns, " INTEGER") X(role, " TEXT") X(header, " INTEGER") X(split, " INTEGER") \
 	X(passthrough, " INTEGER") X(multipath, " INTEGER") X(admin, " INTEGER") X(vec, " INTEGER") \
 	X(hwq, " INTEGER") X(cid, " INTEGER") X(key, " TEXT") X(flags, " INTEGER") X(op_id, " INTEGER") \
-	X(cause, " TEXT") X(call_id, " INTEGER") X(uring_id, " INTEGER") \
+	X(cause, " TEXT") X(call_id, " INTEGER") X(uring_id, " INTEGER") X(fault_id, " INTEGER") \
 	X(file, " TEXT") X(file_offset, "") X(file_map, " TEXT")
 #define SQL_CMD_ID(name, type)   SQL_CMD_##name,
 #define SQL_CMD_DECL(name, type) ", " #name type

@@ -108,6 +108,7 @@ debug.kvio_schema,uint,2' 'cookbook: All args of a slice'
 	C=tests/data/calls
 	recipe 'What ties commands to calls and requests' 'user_data,read,37,606208,37,37/outside,admin,1,4096,0,0' $C/passthrough.kvt
 	recipe 'Device bytes behind each file' '/tmp/m/a,82,10747904' $C/uring-file.kvt
+	recipe 'How late writes came to the device' '/d/a,2,65536,3900,3910//d/c,1,4096,3850,3850' $C/extent.jsonl
 	recipe 'Reads that waited for the device, and those from memory' '0,135,959086,9007,16963526/1,6,98304,830833,30616672' $C/buffered.kvt
 	recipe 'Requests with their commands' 'read,262144,2,262144,26987509,588454/read,262144,2,262144,255273,1161930/read,262144,2,262144,49274,1182960/read,262144,2,262144,37871,1190505/read,262144,2,262144,75613,1180966' $C/uring-file.kvt
 }

@@ -89,6 +89,14 @@ run() { # KERNEL
 		is "$(tests/pftcheck "$dir/$name.pftrace" 2>&1 | grep -v ': calls\|: commands')" '' "$k $name: its timeline is sound"
 	done
 
+	if [ -s "$dir/ext4.kvt" ]; then
+		is "$(sql others "select sum(c.bytes), count(distinct c.call_id), sum(c.file_offset >= s.offset and c.file_offset + c.bytes <= s.offset + s.ret) = count(*),
+			sum(c.tid = s.tid) from cmd c join syscall s on s.id = c.call_id where c.cause = 'extent'")" '524288,8,1,0' \
+			"$k writeback: of a file that was mapped each command has its write"
+		is "$(sql others "select count(*), count(distinct c.uring_id), sum(c.file_offset = u.offset and c.bytes = u.res), sum(c.tid = u.tid)
+			from cmd c join uring u on u.id = c.uring_id where c.cause = 'extent'")" "$(fio_of others read.total_ios | sed 's/.*/&,&,&,0/')" \
+			"$k io_uring: so has each one that a worker made"
+	fi
 	for fs in ext4 xfs; do
 		[ -s "$dir/$fs.kvt" ] || {
 			echo "# SKIP $k $fs: not in this guest: $(tail -n 1 "$dir/$fs.mkfs" 2>/dev/null)"

@@ -80,11 +80,23 @@ files() { # NAME DEVICE MKFS
 			--output-format=json --output=/out/$1.fio
 		dd if=/dev/zero of=/mnt/$1/new bs=64k count=16 conv=fsync
 		dd if=/mnt/$1/new of=/mnt/$1/moved bs=64k count=4 conv=fsync" >"$1.json" 2>"$1.err"
+	[ "$1" = ext4 ] && others
 	# The second map of a file whose blocks were given back and taken anew.
 	kvio record nvme --json --map-files "/mnt/$1/file" -o "$1.moved.kvt" -- sh -c "
 		: >/mnt/$1/file; dd if=/dev/zero of=/mnt/$1/other bs=1M count=8 conv=fsync
 		dd if=/dev/zero of=/mnt/$1/file bs=1M count=24 conv=fsync" >"$1.moved.json" 2>"$1.moved.err"
 	umount "/mnt/$1"
+}
+# What other threads than the program's do on a file whose blocks stay: written back by sync, read by io_uring's workers.
+others() {
+	start nvme,syscall,iouring others --map-files /mnt/ext4/file
+	for i in 0 1 2 3 4 5 6 7; do
+		dd if=/dev/zero of=/mnt/ext4/file bs=64k count=1 seek=$((i * 16)) conv=notrunc 2>/dev/null
+	done
+	sync
+	fio --name=o --filename=/mnt/ext4/file --size=24M --ioengine=io_uring --force_async=1 --iodepth=4 --direct=1 --rw=randread --bs=4k \
+		--number_ios=31 --output-format=json --output=/out/others.fio
+	finish INT
 }
 # Pieces with holes between them, given back at once.
 ranges() {
