@@ -14,7 +14,7 @@
 
 #define MAX_PLACE (1ull << 62)
 /* Groups and rows looked at for one command; where that is not enough, nothing is certain. */
-#define MAX_STEPS 4096u
+#define MAX_STEPS 2048u
 
 enum source { BY_CALL, BY_REQUEST, BY_FAULT, BY_COMMAND, N_SOURCES };
 
@@ -27,10 +27,14 @@ struct use {
 	bool is_map; /* they can be written through memory from then on, and nobody tells when */
 };
 
-/* The uses of one source, in groups of about one size and place each. */
+/*
+ * The uses of one source in groups: those of 2^n bytes and less, but more than
+ * half of that, by which of the pieces of 2^n bytes of their file they are in;
+ * those in two pieces are apart, by the second one.
+ */
 struct places {
 	struct cause_index index;
-	u64 sizes; /* bit n: there are some of at most 2^n bytes, and more than half of that */
+	u64 sizes[2]; /* of those in one piece, in two: bit n, there are some */
 };
 
 struct seek {
@@ -151,9 +155,14 @@ static u32 size_of(const struct use *u)
 	return n > 1 ? 64 - (u32)__builtin_clzll(n - 1) : 0;
 }
 
-static u64 group_of(u32 dev, u64 ino, u32 size, u64 at)
+static bool in_two(const struct use *u)
 {
-	return hash_u64(ino ^ hash_u64((u64)dev << 32 | size) ^ hash_u64(at + 1) * 3);
+	return u->from >> size_of(u) != (u->to - 1) >> size_of(u);
+}
+
+static u64 group_of(const struct use *of, u32 size, bool two, u64 piece)
+{
+	return hash_u64(of->ino ^ hash_u64((u64)of->dev << 32 | size << 1 | two) ^ hash_u64(piece + 1) * 3);
 }
 
 static bool key_of(enum source s, const struct model *m, u32 row, u64 *key, u64 *begin, u64 *end)
@@ -162,7 +171,7 @@ static bool key_of(enum source s, const struct model *m, u32 row, u64 *key, u64 
 
 	if (!use_of[s](m, row, &u))
 		return false;
-	*key = group_of(u.dev, u.ino, size_of(&u), u.from >> size_of(&u));
+	*key = group_of(&u, size_of(&u), in_two(&u), (u.to - 1) >> size_of(&u));
 	*begin = u.begin_ns;
 	*end = u.end_ns;
 	return true;
@@ -229,8 +238,8 @@ static void look_into(struct seek *s, struct search *x, enum source source, u64 
 	struct use u;
 	u32 row;
 
-	w.ns = x->from_ns;
-	while (x->n < 2 && s->steps && (row = cause_step(&w)) != NONE) {
+	/* The time may come nearer with what is found. */
+	while (w.ns = x->from_ns, x->n < 2 && s->steps && (row = cause_step(&w)) != NONE) {
 		s->steps--;
 		use_of[source](s->m, row, &u);
 		if (u.end_ns < x->from_ns || !touches(&u, x->bytes) || !x->fits(x, &u, source, row))
@@ -242,22 +251,22 @@ static void look_into(struct seek *s, struct search *x, enum source source, u64 
 	}
 }
 
-/* A use of 2^n bytes and less begins in the group of a byte of it or in the one before. */
 static void look(struct seek *s, struct search *x, enum source source)
 {
 	const struct use *c = x->bytes;
-	u64 left, at, last;
+	u64 left, piece;
+	u32 two;
 
-	for (left = s->of[source].sizes; left && x->n < 2; left &= left - 1) {
-		u32 size = (u32)__builtin_ctzll(left);
+	for (two = 0; two < 2; two++)
+		for (left = s->of[source].sizes[two]; left; left &= left - 1) {
+			u32 size = (u32)__builtin_ctzll(left);
+			u64 last = ((c->to - 1) >> size) + two;
 
-		at = c->from >> size;
-		last = (c->to - 1) >> size;
-		for (at -= at > 0; at <= last && x->n < 2 && s->steps; at++) {
-			s->steps--;
-			look_into(s, x, source, group_of(c->dev, c->ino, size, at));
+			for (piece = c->from >> size; piece <= last && x->n < 2 && s->steps; piece++) {
+				s->steps--;
+				look_into(s, x, source, group_of(c, size, two, piece));
+			}
 		}
-	}
 }
 
 /* ---- one command ---- */
@@ -400,8 +409,8 @@ static int add_source(struct seek *s, enum source source, u32 n, cause_key key)
 
 	for (i = 0; i < n; i++)
 		if (use_of[source](s->m, i, &u))
-			s->of[source].sizes |= 1ull << size_of(&u);
-	return s->of[source].sizes ? cause_index(&s->of[source].index, s->m, n, key) : 0;
+			s->of[source].sizes[in_two(&u)] |= 1ull << size_of(&u);
+	return s->of[source].sizes[0] | s->of[source].sizes[1] ? cause_index(&s->of[source].index, s->m, n, key) : 0;
 }
 
 /* Calls and requests that wrote to the device by themselves, and not only a journal for it. */

@@ -106,9 +106,10 @@ call "mmap", 10, 15100, 50, "a", 704 * $K, 4096, ',"arg":1,"fd2":3';
 cmd "write", 99, 16000, 100, 0, $A + 704 * $K, 4096;
 call "mmap", 10, 15200, 50, "a", 900 * $K, 4096, ',"arg":1,"fd2":3';
 cmd "write", 99, 16100, 100, 0, $A + 900 * $K, 4096;
-# Begins far before the command.
+# A write of more than each command.
 call "pwrite64", 10, 17000, 50, "a", 720 * $K, 64 * $K;
 cmd "write", 99, 18000, 100, 0, $A + 776 * $K, 8192;
+cmd "write", 99, 18100, 100, 0, $A + 728 * $K, 8192;
 print '{"event_type":"capture_meta","schema_version":2,"emitter":"kvio","kvio_version":"0","view":"nvme","page_bytes":4096}', "\n";
 print $_->[1] for sort { $a->[0] <=> $b->[0] } @line;
 E
@@ -148,7 +149,8 @@ want='5000,extent,1000,,
 14950,no_thread,,,
 16000,extent,15000,,
 16100,no_thread,,,
-18000,extent,17000,,'
+18000,extent,17000,,
+18100,extent,17000,,'
 is "$(sql "$tmp/a.jsonl" "$each")" "$want" 'each command has its cause, or none'
 is "$(sql "$tmp/a.kvt" "$each")" "$want" 'the same from .kvt'
 
@@ -162,7 +164,7 @@ is "$(sql "$tmp/nofault.jsonl" "$each" | sed -n '/^1[036]/p')" '10100,no_thread,
 16000,uncertain,,,
 16100,uncertain,,,' 'without faults, a mapping that can be written to makes it uncertain'
 grep -v '"extent"' "$tmp/a.jsonl" >"$tmp/nomap.jsonl"
-is "$(sql "$tmp/nomap.jsonl" "select count(*), sum(cause in ('extent', 'moved')), count(fault_id) from cmd")" '29,0,0' 'without maps there is no such cause'
+is "$(sql "$tmp/nomap.jsonl" "select count(*), sum(cause in ('extent', 'moved')), count(fault_id) from cmd")" '30,0,0' 'without maps there is no such cause'
 sed 's/"wait_ns":10/"x":0/' "$tmp/a.jsonl" >"$tmp/nowait.jsonl"
 is "$(sql "$tmp/nowait.jsonl" "select op, count(*) from cmd where cause = 'extent' group by op")" 'read,3' 'writes of the page cache need the time that they were made'
 {
@@ -170,25 +172,25 @@ is "$(sql "$tmp/nowait.jsonl" "select op, count(*) from cmd where cause = 'exten
 	echo '{"event_type":"loss","ts":3000,"witness":"syscall","seen":30,"stored":29,"ring_full":1,"map_full":0,"hook_missed":0,"filtered":0}'
 	echo '{"event_type":"loss","ts":4000,"witness":"syscall","seen":30,"stored":29,"ring_full":1,"map_full":0,"hook_missed":0,"filtered":0}'
 } >"$tmp/loss.jsonl"
-is "$(sql "$tmp/loss.jsonl" "select count(*), min(ts_ns) from cmd where cause = 'extent'")" '7,7000' 'nor where calls were lost meanwhile'
+is "$(sql "$tmp/loss.jsonl" "select count(*), min(ts_ns) from cmd where cause = 'extent'")" '8,7000' 'nor where calls were lost meanwhile'
 
 # --- told everywhere
 "$KVIO" report --json "$tmp/a.jsonl" >"$tmp/r.json" 2>/dev/null
 "$KVIO" schema report >"$tmp/schema"
 is "$(jq -c '[.[] | .causes? // empty] | first | [.joined.n, .not_joined.n, .extent.n, .extent.bytes, .thread.n, .uncertain.n, .moved.n, .no_thread.n]' "$tmp/r.json")" \
-	'[12,17,11,229376,1,4,3,10]' 'report, JSON: counted of its own'
+	'[13,17,12,237568,1,4,3,10]' 'report, JSON: counted of its own'
 is "$(jq -c '[.[] | .bytes_by_layer? // empty] | first | [.device_by_syscalls, .device_by_io_uring, .device_by_faults, .device_by_none | .read_bytes, .write_bytes]' "$tmp/r.json")" \
-	'[0,94208,4096,0,131072,4096,28672,49152]' 'report, JSON: bytes by what caused them'
+	'[0,102400,4096,0,131072,4096,28672,49152]' 'report, JSON: bytes by what caused them'
 is "$(perl tests/schema_check.pl "$tmp/schema" "$tmp/r.json")" '' 'report, JSON: holds to the schema'
 text=$("$KVIO" report "$tmp/a.jsonl" --html "$tmp/a.html" 2>/dev/null)
-like "$text" 'joined +11 .* by place in a file that was mapped, and time' 'report: says how'
+like "$text" 'joined +12 .* by place in a file that was mapped, and time' 'report: says how'
 like "$text" 'not joined +3 .* of a file that was moved or deleted' 'report: and why not'
 like "$text" 'by page faults +2 ' 'report: bytes by faults'
-is "$(tr -d '\n ' <"$tmp/a.html" | grep -o '\[1,11,229376,"byplaceina')" '[1,11,229376,"byplaceina' 'page: the same'
+is "$(tr -d '\n ' <"$tmp/a.html" | grep -o '\[1,12,237568,"byplaceina')" '[1,12,237568,"byplaceina' 'page: the same'
 "$KVIO" perfetto -q "$tmp/a.jsonl" -o "$tmp/a.pftrace" --json >"$tmp/p.json" 2>/dev/null
-is "$(jq -c '[.. | objects | .causes? // empty] | first | [.joined, .extent, .moved, .faults]' "$tmp/p.json")" '[12,11,3,2]' 'timeline: counted'
+is "$(jq -c '[.. | objects | .causes? // empty] | first | [.joined, .extent, .moved, .faults]' "$tmp/p.json")" '[13,12,3,2]' 'timeline: counted'
 is "$(sql "$tmp/a.pftrace" "select o.name, count(*), count(distinct o.id) from flow f join slice o on o.id = f.slice_out
-	join slice c on c.id = f.slice_in group by 1 order by 1" | paste -sd' ')" 'major,3,2 pwrite64,8,7 read,1,1' 'timeline: arrows from calls, requests and faults'
+	join slice c on c.id = f.slice_in group by 1 order by 1" | paste -sd' ')" 'major,3,2 pwrite64,9,7 read,1,1' 'timeline: arrows from calls, requests and faults'
 "$KVIO" perfetto -q "$tmp/a.jsonl" -o "$tmp/a.pftrace" --window 11us,12.2us --json >"$tmp/p.json" 2>/dev/null
 is "$(jq -c '[.. | objects | .causes? // empty] | first | [.joined, .extent, .faults]' "$tmp/p.json")" '[1,1,1]' 'a window keeps what was joined'
 is "$(sql "$tmp/a.pftrace" "select o.name, extract_arg(o.arg_set_id, 'debug.offset') from flow f join slice o on o.id = f.slice_out")" 'major,614400' \
