@@ -106,8 +106,10 @@ discards() {
 	fi
 	is "$(sql discard "select max(ranges) > 64, sum(bytes) >= 2097152, count(*) < 20 from (select c.bytes, max(r.ranges) ranges from cmd c
 		join dsm_range r on r.cmd_id = c.id where c.op = 'dsm' group by c.id)")" '1,1,1' "$k discards: hundreds of pieces in one command"
+	# Each piece is a block at least, also those that are not told.
 	is "$(sql discard "select count(*) from (select c.bytes bytes, max(r.ranges) ranges, count(*) told, sum(r.nlb) * 4096 sum from cmd c
-		join dsm_range r on r.cmd_id = c.id group by c.id) where told != min(ranges, 64) or (ranges <= 64 and sum != bytes)")" 0 \
+		join dsm_range r on r.cmd_id = c.id group by c.id) where told != min(ranges, 64)
+		or sum < told * 4096 or sum > bytes - (ranges - told) * 4096 or (told = ranges and sum != bytes)")" 0 \
 		"$k discards: up to 64 of them are told, and they add up"
 }
 
