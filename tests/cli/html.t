@@ -18,7 +18,7 @@ html() { # ARGUMENTS...: makes $tmp/page, sets status
 # The data of the page as JSON, one line.
 data() { perl -0777 -ne 'print $1 if m{<script type="application/json" id="data">(.*?)</script>}s' "$tmp/page"; }
 # json EXPRESSION: a Perl expression over $j, the data
-json() { data | perl -MJSON::PP -0777 -ne "\$j = decode_json(\$_); print $1"; }
+json() { perl -MJSON::PP -0777 -ne "\$j = decode_json(m{<script type=\"application/json\" id=\"data\">(.*?)</script>}s); print $1" "$tmp/page"; }
 
 # What a page refers to outside of itself; the name of a licence in a comment of dygraphs is no reference.
 outside() {
@@ -94,7 +94,7 @@ perl -e '
 	}
 	print "{\"event_type\":\"drops\",\"dropped\":0}\n"' >"$tmp/large.jsonl"
 perl -e '
-	my $long = "<&\x01" x 3000;
+	my $long = "<&\x01" x 300;
 	$long =~ s/\x01/\\u0001/g;
 	for my $i (1 .. 3000) {
 		printf "{\"trace_id\":%d,\"op\":\"%s\",\"key\":\"%s%d\",\"bytes\":1,\"ts_start\":%.6f,\"ts\":%.6f,\"error\":\"%s%d\"}\n", $i, $i % 3 ? "load" : "$long$i", $long, $i, 1 + $i * 2e-4, 1.0001 + $i * 2e-4, $long, $i;
