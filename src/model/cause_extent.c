@@ -310,26 +310,30 @@ static bool wrote_before(struct search *x, const struct use *u, enum source s, u
 	return false;
 }
 
+/* What it has written itself already was written again for another reason. */
+static bool has_written(const struct search *x, enum source s, u32 row)
+{
+	const struct cause_table *t = &x->s->m->cause;
+
+	return x->written != NONE && s != BY_FAULT && (s == BY_CALL ? t->call : t->uring)[x->written] == row;
+}
+
 static bool changed(struct search *x, const struct use *u, enum source s, u32 row)
 {
+	if (has_written(x, s, row))
+		return false;
 	return u->writes && u->end_ns > x->from_ns && (s == BY_FAULT || !x->s->direct[s][row]);
 }
 
 /* A call or request of another thread that it was part of. */
 static u8 by_time(struct seek *s, const struct search *before, struct search *x)
 {
-	const struct cause_table *t = &s->m->cause;
-	u32 w = before->written;
-
 	*x = *before;
 	x->from_ns = x->cmd->end_ns;
 	x->fits = lasts;
 	look(s, x, BY_CALL);
 	look(s, x, BY_REQUEST);
-	/* What it has written itself already was written again for another reason. */
-	if (verdict(s, x) == CAUSE_EXTENT && w != NONE && (x->source == BY_CALL ? t->call[w] : t->uring[w]) == x->row)
-		return CAUSE_OUTSIDE;
-	return verdict(s, x);
+	return x->n == 1 && has_written(x, x->source, x->row) ? CAUSE_OUTSIDE : verdict(s, x);
 }
 
 /* Out of the page cache: who changed the bytes since they were last written? */
@@ -362,8 +366,6 @@ static u8 seek_one(struct seek *s, const struct made *c, const struct use *bytes
 	if (bytes->writes)
 		look(s, &before, BY_COMMAND);
 	how = by_time(s, &before, x);
-	if (how == CAUSE_EXTENT && bytes->writes)
-		s->direct[x->source][x->row] = 1;
 	return how == CAUSE_OUTSIDE && bytes->writes && c->known ? by_change(s, &before, x) : how;
 }
 

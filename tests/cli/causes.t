@@ -110,6 +110,14 @@ cmd "write", 99, 16100, 100, 0, $A + 900 * $K, 4096;
 call "pwrite64", 10, 17000, 50, "a", 720 * $K, 64 * $K;
 cmd "write", 99, 18000, 100, 0, $A + 776 * $K, 8192;
 cmd "write", 99, 18100, 100, 0, $A + 728 * $K, 8192;
+# Part of it written back while the call lasts, the rest later.
+call "pwrite64", 10, 19000, 900, "a", 464 * $K, 32 * $K;
+cmd "write", 99, 19200, 100, 0, $A + 464 * $K, 16 * $K;
+cmd "write", 99, 19950, 20, 0, $A + 480 * $K, 16 * $K;
+# A direct write by a worker, then the same bytes for another reason.
+request "write", 11, 20000, 900, "a", 544 * $K, 4096;
+cmd "write", 12, 20100, 600, 0, $A + 544 * $K, 4096;
+cmd "write", 99, 20950, 20, 0, $A + 544 * $K, 4096;
 print '{"event_type":"capture_meta","schema_version":2,"emitter":"kvio","kvio_version":"0","view":"nvme","page_bytes":4096}', "\n";
 print $_->[1] for sort { $a->[0] <=> $b->[0] } @line;
 E
@@ -150,7 +158,11 @@ want='5000,extent,1000,,
 16000,extent,15000,,
 16100,no_thread,,,
 18000,extent,17000,,
-18100,extent,17000,,'
+18100,extent,17000,,
+19200,extent,19000,,
+19950,extent,19000,,
+20100,extent,,20000,
+20950,no_thread,,,'
 is "$(sql "$tmp/a.jsonl" "$each")" "$want" 'each command has its cause, or none'
 is "$(sql "$tmp/a.kvt" "$each")" "$want" 'the same from .kvt'
 
@@ -164,33 +176,33 @@ is "$(sql "$tmp/nofault.jsonl" "$each" | sed -n '/^1[036]/p')" '10100,no_thread,
 16000,uncertain,,,
 16100,uncertain,,,' 'without faults, a mapping that can be written to makes it uncertain'
 grep -v '"extent"' "$tmp/a.jsonl" >"$tmp/nomap.jsonl"
-is "$(sql "$tmp/nomap.jsonl" "select count(*), sum(cause in ('extent', 'moved')), count(fault_id) from cmd")" '30,0,0' 'without maps there is no such cause'
+is "$(sql "$tmp/nomap.jsonl" "select count(*), sum(cause in ('extent', 'moved')), count(fault_id) from cmd")" '34,0,0' 'without maps there is no such cause'
 sed 's/"wait_ns":10/"x":0/' "$tmp/a.jsonl" >"$tmp/nowait.jsonl"
-is "$(sql "$tmp/nowait.jsonl" "select op, count(*) from cmd where cause = 'extent' group by op")" 'read,3' 'writes of the page cache need the time that they were made'
+is "$(sql "$tmp/nowait.jsonl" "select op, count(*) from cmd where cause = 'extent' group by op" | tr ',' ' ' | paste -sd' ')" 'read 3 write 2' 'writes of the page cache need the time that they were made'
 {
 	cat "$tmp/a.jsonl"
 	echo '{"event_type":"loss","ts":3000,"witness":"syscall","seen":30,"stored":29,"ring_full":1,"map_full":0,"hook_missed":0,"filtered":0}'
 	echo '{"event_type":"loss","ts":4000,"witness":"syscall","seen":30,"stored":29,"ring_full":1,"map_full":0,"hook_missed":0,"filtered":0}'
 } >"$tmp/loss.jsonl"
-is "$(sql "$tmp/loss.jsonl" "select count(*), min(ts_ns) from cmd where cause = 'extent'")" '8,7000' 'nor where calls were lost meanwhile'
+is "$(sql "$tmp/loss.jsonl" "select count(*), min(ts_ns) from cmd where cause = 'extent'")" '11,7000' 'nor where calls were lost meanwhile'
 
 # --- told everywhere
 "$KVIO" report --json "$tmp/a.jsonl" >"$tmp/r.json" 2>/dev/null
 "$KVIO" schema report >"$tmp/schema"
 is "$(jq -c '[.[] | .causes? // empty] | first | [.joined.n, .not_joined.n, .extent.n, .extent.bytes, .thread.n, .uncertain.n, .moved.n, .no_thread.n]' "$tmp/r.json")" \
-	'[13,17,12,237568,1,4,3,10]' 'report, JSON: counted of its own'
+	'[16,18,15,274432,1,4,3,11]' 'report, JSON: counted of its own'
 is "$(jq -c '[.[] | .bytes_by_layer? // empty] | first | [.device_by_syscalls, .device_by_io_uring, .device_by_faults, .device_by_none | .read_bytes, .write_bytes]' "$tmp/r.json")" \
-	'[0,102400,4096,0,131072,4096,28672,49152]' 'report, JSON: bytes by what caused them'
+	'[0,135168,4096,4096,131072,4096,28672,53248]' 'report, JSON: bytes by what caused them'
 is "$(perl tests/schema_check.pl "$tmp/schema" "$tmp/r.json")" '' 'report, JSON: holds to the schema'
 text=$("$KVIO" report "$tmp/a.jsonl" --html "$tmp/a.html" 2>/dev/null)
-like "$text" 'joined +12 .* by place in a file that was mapped, and time' 'report: says how'
+like "$text" 'joined +15 .* by place in a file that was mapped, and time' 'report: says how'
 like "$text" 'not joined +3 .* of a file that was moved or deleted' 'report: and why not'
 like "$text" 'by page faults +2 ' 'report: bytes by faults'
-is "$(tr -d '\n ' <"$tmp/a.html" | grep -o '\[1,12,237568,"byplaceina')" '[1,12,237568,"byplaceina' 'page: the same'
+is "$(tr -d '\n ' <"$tmp/a.html" | grep -o '\[1,15,274432,"byplaceina')" '[1,15,274432,"byplaceina' 'page: the same'
 "$KVIO" perfetto -q "$tmp/a.jsonl" -o "$tmp/a.pftrace" --json >"$tmp/p.json" 2>/dev/null
-is "$(jq -c '[.. | objects | .causes? // empty] | first | [.joined, .extent, .moved, .faults]' "$tmp/p.json")" '[13,12,3,2]' 'timeline: counted'
+is "$(jq -c '[.. | objects | .causes? // empty] | first | [.joined, .extent, .moved, .faults]' "$tmp/p.json")" '[16,15,3,2]' 'timeline: counted'
 is "$(sql "$tmp/a.pftrace" "select o.name, count(*), count(distinct o.id) from flow f join slice o on o.id = f.slice_out
-	join slice c on c.id = f.slice_in group by 1 order by 1" | paste -sd' ')" 'major,3,2 pwrite64,9,7 read,1,1' 'timeline: arrows from calls, requests and faults'
+	join slice c on c.id = f.slice_in group by 1 order by 1" | paste -sd' ')" 'major,3,2 pwrite64,11,8 read,1,1 write,1,1' 'timeline: arrows from calls, requests and faults'
 "$KVIO" perfetto -q "$tmp/a.jsonl" -o "$tmp/a.pftrace" --window 11us,12.2us --json >"$tmp/p.json" 2>/dev/null
 is "$(jq -c '[.. | objects | .causes? // empty] | first | [.joined, .extent, .faults]' "$tmp/p.json")" '[1,1,1]' 'a window keeps what was joined'
 is "$(sql "$tmp/a.pftrace" "select o.name, extract_arg(o.arg_set_id, 'debug.offset') from flow f join slice o on o.id = f.slice_out")" 'major,614400' \
