@@ -69,12 +69,15 @@ u32 jsonl_member(const struct jsonl_reader *r, const char *p, u32 len, size_t ro
 	return find_member(r, p, len, room);
 }
 
-/* Unescaped text is never longer than the line, so one growth serves all of its strings. */
+/*
+ * Unescaped text is never longer than the line, and only the type is put twice:
+ * one growth serves all of its strings, which a later one would move.
+ */
 static int unescape(struct jsonl_reader *r, const char *p, size_t n, struct slice *out)
 {
 	size_t at = r->text.n;
 
-	if (!buf_room(&r->text, r->line_len))
+	if (!buf_room(&r->text, 2 * r->line_len - at))
 		return -ENOMEM;
 	ndjson_unescape(&r->text, p, n);
 	*out = (struct slice){ r->text.p + at, r->text.n - at };
