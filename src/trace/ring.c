@@ -4,6 +4,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -45,23 +46,34 @@ static int on_record(void *arg, void *record, size_t size)
 	return --r->left ? 0 : -EINTR;
 }
 
-static int add_ring(struct rings *r, int outer_fd, u32 i, u64 bytes)
+/* The ring of group i: the only one is there. */
+static int ring_of(u32 i, int map_fd, u64 bytes)
 {
-	int ret;
+	int fd, ret;
 
-	r->fd[i] = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "events", 0, 0, (u32)bytes, NULL);
+	if (rings_count() == 1) {
+		fd = fcntl(map_fd, F_DUPFD_CLOEXEC, 0);
+		return fd < 0 ? -errno : fd;
+	}
+	fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "events", 0, 0, (u32)bytes, NULL);
+	ret = fd < 0 ? 0 : bpf_map_update_elem(map_fd, &i, &fd, BPF_ANY);
+	if (ret)
+		close(fd);
+	return ret ? ret : fd;
+}
+
+static int add_ring(struct rings *r, int map_fd, u32 i, u64 bytes)
+{
+	r->fd[i] = ring_of(i, map_fd, bytes);
 	if (r->fd[i] < 0)
 		return r->fd[i];
-	ret = bpf_map_update_elem(outer_fd, &i, &r->fd[i], BPF_ANY);
-	if (ret)
-		return ret;
 	if (r->rb)
 		return ring_buffer__add(r->rb, r->fd[i], on_record, r);
 	r->rb = ring_buffer__new(r->fd[i], on_record, r, NULL);
 	return r->rb ? 0 : -errno;
 }
 
-int rings_open(struct rings **out, int outer_fd, u64 bytes_each, int (*fn)(void *arg, const void *record, size_t size),
+int rings_open(struct rings **out, int map_fd, u64 bytes_each, int (*fn)(void *arg, const void *record, size_t size),
 	       void *arg)
 {
 	u32 n = rings_count(), i;
@@ -76,7 +88,7 @@ int rings_open(struct rings **out, int outer_fd, u64 bytes_each, int (*fn)(void 
 	for (i = 0; i < n; i++)
 		r->fd[i] = -1;
 	for (i = 0; i < n && !ret; i++)
-		ret = add_ring(r, outer_fd, i, ring_size(bytes_each));
+		ret = add_ring(r, map_fd, i, ring_size(bytes_each));
 	if (ret)
 		rings_close(r);
 	else

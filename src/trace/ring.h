@@ -13,10 +13,11 @@ u32 rings_count(void);
 u64 ring_size(u64 bytes);
 
 /*
- * Makes the rings, puts them into the array-of-maps outer_fd and reads them
- * into fn(arg, record, size).  0 or -errno.
+ * Makes the rings, puts them into the array-of-maps map_fd, which is the ring
+ * itself where there is one, and reads them into fn(arg, record, size).
+ * 0 or -errno.
  */
-int rings_open(struct rings **out, int outer_fd, u64 bytes_each, int (*fn)(void *arg, const void *record, size_t size),
+int rings_open(struct rings **out, int map_fd, u64 bytes_each, int (*fn)(void *arg, const void *record, size_t size),
 	       void *arg);
 /*
  * Has the program (touch_ring of tasks.bpf.c) write to every page, before there

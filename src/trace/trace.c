@@ -75,6 +75,7 @@ void facility_off(struct facility *f, const char *why)
 static void configure(struct trace_config *cfg, const struct trace_options *o, const struct probe *p, u32 self)
 {
 	cfg->wake_bytes = ring_size(o->ring_bytes) / 4;
+	cfg->one_ring = rings_count() == 1;
 	cfg->can_read_user = !preflight_read_kernel();
 	cfg->can_cast = probe_has_builtin_func(p, "bpf_rdonly_cast");
 	cfg->can_cast_nvme = cfg->can_cast && probe_has_builtin_tracepoint(p, "nvme_setup_cmd");
@@ -89,9 +90,9 @@ static void configure(struct trace_config *cfg, const struct trace_options *o, c
 }
 
 /* What is one for all is made by the first tracer that has it, and used by the others. */
-static int share_maps(const struct tracer *t, const struct tracer *all, size_t n_before)
+static int share_maps(const struct tracer *t, const struct tracer *all, size_t n_before, u64 ring_bytes)
 {
-	static const char *const shared[] = { "rings", "tasks", "pid_filter", "files_seen", "files_unwanted" };
+	static const char *const shared[] = { "rings", "ring", "tasks", "pid_filter", "files_seen", "files_unwanted" };
 	size_t i, k;
 	int ret = 0;
 
@@ -104,6 +105,9 @@ static int share_maps(const struct tracer *t, const struct tracer *all, size_t n
 			ret = bpf_map__reuse_fd(m, bpf_map__fd(made));
 		else if (m && i == 0)
 			ret = bpf_map__set_max_entries(m, rings_count());
+		else if (m && i == 1)
+			ret = bpf_map__set_max_entries(m, rings_count() == 1 ? (u32)ring_size(ring_bytes)
+									     : (u32)ring_size(0));
 	}
 	return ret;
 }
@@ -123,7 +127,7 @@ static int load(struct tracer *t, const struct trace *all, const struct trace_op
 
 	if (!ret) {
 		configure(t->cfg, o, p, all->self);
-		ret = share_maps(t, all->tracer, all->n);
+		ret = share_maps(t, all->tracer, all->n, o->ring_bytes);
 	}
 	if (!ret)
 		ret = bpf_object__load_skeleton(t->skeleton);
@@ -193,7 +197,8 @@ static int open_shared(struct trace *t, const struct trace_options *o)
 	t->tasks_fd = bpf_object__find_map_fd_by_name(first, "tasks");
 	for (i = 0; i < t->n; i++)
 		files_set_map(t->files, bpf_object__find_map_fd_by_name(t->tracer[i].obj, "files_unwanted"));
-	ret = rings_open(&t->rings, bpf_object__find_map_fd_by_name(first, "rings"), o->ring_bytes, on_record, t);
+	ret = rings_open(&t->rings, bpf_object__find_map_fd_by_name(first, rings_count() == 1 ? "ring" : "rings"),
+			 o->ring_bytes, on_record, t);
 	if (!ret)
 		tasks_touch_rings(&t->tracer[0], t->rings);
 	for (i = 0; i < o->n_pids && !ret; i++)
