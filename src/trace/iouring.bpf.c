@@ -34,15 +34,18 @@ enum {
 #define SETUP_SQPOLL	  2
 #define CQE_MORE	  2
 #define NVME_URING_CMD_IO 0x80 /* low byte of the ioctl numbers */
-#define TOLD_SLOTS	  4096
-#define TOLD_SHIFT	  20 /* about a millisecond */
+#define KNOWN_SLOTS	  4096
+#define KNOWN_SHIFT	  20 /* about a millisecond */
 
 const volatile struct iouring_config uc = {};
 
 struct uring_table under_way;
 
-/* When the name of a thread was looked at: its number, and the time below.  Who comes in between looks again. */
-u64 told[TOLD_SLOTS];
+/*
+ * When a thread was looked at that is wanted: its number, and the time below.
+ * Who comes in between is looked at again.
+ */
+u64 known[KNOWN_SLOTS];
 
 /* ---- the table ---- */
 
@@ -177,15 +180,47 @@ static __always_inline void set_request(struct ev_uring *r, struct io_kiocb *req
 
 /* ---- hooks ---- */
 
-static __always_inline void tell_once(const struct who *w, u64 now)
+/* Whether the current thread is wanted; its name is told.  A name and a cgroup can change at any time. */
+static __always_inline bool is_wanted(u32 *tid, u64 now)
 {
-	u64 *last = &told[w->tid & (TOLD_SLOTS - 1)];
-	u32 at = (u32)(now >> TOLD_SHIFT);
+	u32 at = (u32)(now >> KNOWN_SHIFT);
+	struct who w = {};
+	u64 *last;
 
-	if (*last >> 32 == w->tid && at - (u32)*last <= TASK_CHECK_NS >> TOLD_SHIFT)
-		return;
-	*last = (u64)w->tid << 32 | at;
-	tell_task(w, now);
+	who_is_current(&w);
+	*tid = w.tid;
+	last = &known[w.tid & (KNOWN_SLOTS - 1)];
+	if (*last >> 32 == w.tid && at - (u32)*last <= TASK_CHECK_NS >> KNOWN_SHIFT && !cfg.filter_comm && !cfg.cgroup)
+		return true;
+	if (w.pid == cfg.self || !task_wanted(&w))
+		return false;
+	*last = (u64)w.tid << 32 | at;
+	tell_task(&w, now);
+	return true;
+}
+
+/* The number is another thread's from now on. */
+static __always_inline void forget(u32 tid)
+{
+	u64 *last = &known[tid & (KNOWN_SLOTS - 1)];
+
+	if (*last >> 32 == tid)
+		*last = 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(gone, struct task_struct *t)
+{
+	forget((u32)t->pid);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(exec, struct task_struct *t, int old_tid)
+{
+	forget((u32)t->pid);
+	forget((u32)old_tid);
+	return 0;
 }
 
 static __always_inline void store(const struct ev_uring *r, bool now)
@@ -209,14 +244,12 @@ static __always_inline int submitted(struct io_kiocb *req)
 {
 	u64 now = bpf_ktime_get_ns(), key = number_of(req);
 	struct ev_uring r = {};
-	u32 slot = find_slot(key);
-	struct who w = {};
+	u32 slot = find_slot(key), tid;
 
 	if (slot != NO_SLOT)
 		give_up(slot, now);
 	count(N_SEEN);
-	who_is_current(&w);
-	if (w.pid == cfg.self || !task_wanted(&w)) {
+	if (!is_wanted(&tid, now)) {
 		count(N_FILTERED);
 		return 0;
 	}
@@ -226,8 +259,7 @@ static __always_inline int submitted(struct io_kiocb *req)
 		return 0;
 	}
 	r.ts_ns = now;
-	r.tid = w.tid;
-	tell_once(&w, now);
+	r.tid = tid;
 	slot = take_slot(key);
 	if (slot == NO_SLOT) {
 		count(N_MAP_FULL);

@@ -85,6 +85,10 @@ static int attach(struct tracer *t)
 	struct iouring_bpf *b = t->bpf;
 	int ret = tracer_attach(b->progs.complete, &b->links.complete);
 
+	if (!ret)
+		ret = tracer_attach(b->progs.gone, &b->links.gone);
+	if (!ret)
+		ret = tracer_attach(b->progs.exec, &b->links.exec);
 	tracer_attach_optional(&t->facility[F_PUNTED], b->progs.punted, &b->links.punted, NULL, NULL);
 	tracer_attach_optional(&t->facility[F_OVERFLOW], b->progs.cqe_overflow, &b->links.cqe_overflow, NULL, NULL);
 	if (ret)
