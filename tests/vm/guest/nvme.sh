@@ -3,7 +3,6 @@
 # Runs in the VM: every way into the driver, recorded; fio is the witness.
 # Leaves NAME.kvt, NAME.json, NAME.fio and NAME.rc in /out; the host judges.
 . /in/lib.sh
-cat /sys/devices/system/cpu/possible >/out/possible
 
 rec_fio() { # NAME FIO-OPTIONS...
 	name=$1

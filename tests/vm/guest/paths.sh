@@ -3,6 +3,7 @@
 # Runs in the VM: the ways into the driver that are not a plain read or write; the host judges.
 # nvme0 is plain, nvme1 zoned, a block of nvme2 is bad and its flushes fail, nvme3 and nvme4 are two ways to one namespace.
 . /in/lib.sh
+cat /sys/devices/system/cpu/possible >possible
 
 all=nvme,iouring,syscall
 fio_of() { # NAME: a command line
