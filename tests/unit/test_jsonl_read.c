@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -281,6 +282,30 @@ static void several_escaped_strings_of_one_line(void **state)
 	assert_slice(r.cmd.op_name, "read");
 }
 
+/* Each is a good part of its line: a second one finds no room where the first one is (the sanitizers see it move). */
+static void long_escaped_strings_of_one_line(void **state)
+{
+	char text[406], line[3 * sizeof(text)], want[401];
+	struct jsonl_rec r;
+	size_t n;
+
+	(void)state;
+	for (n = 1; n <= 400; n *= 2) {
+		memset(text, 'A', n + 5);
+		memcpy(text, "\\u0041", 6);
+		text[n + 5] = '\0';
+		memset(want, 'A', n);
+		want[n] = '\0';
+		snprintf(line, sizeof(line),
+			 "{\"event_type\":\"nvme_cmd\",\"op_name\":\"%s\",\"comm\":\"%s\",\"ts\":5,\"nvme_opcode\":1}",
+			 text, text);
+		r = read_line(line);
+		assert_int_equal(r.kind, JSONL_NVME_CMD);
+		assert_slice(r.cmd.op_name, want);
+		assert_slice(r.cmd.comm, want);
+	}
+}
+
 static void a_member_of_the_wrong_kind_spoils_the_line(void **state)
 {
 	static const struct {
@@ -418,6 +443,7 @@ int main(void)
 		cmocka_unit_test(kinds_are_told_apart),
 		cmocka_unit_test(members_stand_in_any_order_and_the_last_counts),
 		cmocka_unit_test(several_escaped_strings_of_one_line),
+		cmocka_unit_test(long_escaped_strings_of_one_line),
 		cmocka_unit_test(a_member_of_the_wrong_kind_spoils_the_line),
 		cmocka_unit_test(a_large_size_is_saturated),
 		cmocka_unit_test(our_own_lines_are_read_back),
