@@ -253,4 +253,22 @@ static __always_inline bool task_wanted(const struct who *w)
 	return true;
 }
 
+enum decision { UNDECIDED, WANTED, UNWANTED };
+
+/*
+ * Whether the current thread is wanted: decided once where that cannot change;
+ * a name and a cgroup can.  A process that is added to the filter later has not
+ * been stopped by it before.
+ */
+static __always_inline bool wanted_once(u8 *decision)
+{
+	struct who w = {};
+
+	if (*decision == UNDECIDED || cfg.filter_comm || cfg.cgroup) {
+		who_is_current(&w);
+		*decision = w.pid != cfg.self && task_wanted(&w) ? WANTED : UNWANTED;
+	}
+	return *decision == WANTED;
+}
+
 #endif

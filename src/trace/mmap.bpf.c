@@ -100,7 +100,7 @@ int BPF_PROG(fault_enter, struct vm_area_struct *vma, unsigned long address, u32
 		end_fault(s, now);
 	}
 	begin_fault(s, address, now);
-	if (!is_wanted(s))
+	if (!wanted_once(&s->decision))
 		return 0;
 	set_fault(&s->ev, vma, f);
 	meet_file(f, s->ev.ino, s->ev.dev, now);
@@ -331,7 +331,7 @@ static __always_inline int counted(struct bpf_perf_event_data *ctx, u16 flags)
 	}
 	r.address = address;
 	r.ts_ns = now;
-	if (is_wanted(s)) {
+	if (wanted_once(&s->decision)) {
 		if (bpf_find_vma(bpf_get_current_task_btf(), address, found_vma, &found, 0)) {
 			/* The map of its memory is being changed: what it was is not known. */
 			if (s->page_faults || s->window) {

@@ -28,7 +28,7 @@ static __always_inline struct cache_sums *count_in(struct task_state *s, struct 
 		count(N_MAP_FULL);
 		return NULL;
 	}
-	if (!is_wanted(s)) {
+	if (!wanted_once(&s->decision)) {
 		count(N_FILTERED);
 		return NULL;
 	}
@@ -219,7 +219,7 @@ static __always_inline int direct_begin(struct kiocb *iocb)
 	struct raw_dio r = {};
 	u64 key = (u64)iocb;
 
-	if (!s || !is_wanted(s)) {
+	if (!s || !wanted_once(&s->decision)) {
 		count(N_SEEN);
 		count(s ? N_FILTERED : N_MAP_FULL);
 		return 0;
@@ -273,7 +273,8 @@ int BPF_PROG(direct_leave_old, struct iomap_dio *dio)
 	if (dio->error || dio->size <= 0)
 		return 0;
 	count(N_SEEN);
-	if (!s || !(dio->wait_for_completion ? is_wanted(s) : !cfg.filter_pid && !cfg.filter_comm && !cfg.cgroup)) {
+	if (!s || !(dio->wait_for_completion ? wanted_once(&s->decision)
+					     : !cfg.filter_pid && !cfg.filter_comm && !cfg.cgroup)) {
 		count(s ? N_FILTERED : N_MAP_FULL);
 		return 0;
 	}

@@ -12,8 +12,6 @@ const volatile struct mmap_config mm = {};
 #define STORAGE_CREATE	 1
 #define NO_PREALLOC	 1
 
-enum { UNDECIDED, WANTED, UNWANTED };
-
 struct task_state {
 	struct ev_fault ev; /* of the fault that is open; kind 0: not wanted */
 	u64 told_ns;	    /* when its name was looked at */
@@ -25,9 +23,9 @@ struct task_state {
 	u32 ra_depth;
 	u32 page_faults; /* attempts that went to the page cache */
 	u8 open;
-	u8 decision;
-	u8 window; /* from and to are there */
-	u8 around; /* ev.mapped is of a fault-around */
+	u8 decision; /* enum decision */
+	u8 window;   /* from and to are there */
+	u8 around;   /* ev.mapped is of a fault-around */
 	u8 pad[4];
 };
 
@@ -76,18 +74,6 @@ extern const void page_offset_base __ksym __weak;
 static __always_inline struct task_state *this_state(void)
 {
 	return bpf_task_storage_get(&states, bpf_get_current_task_btf(), NULL, STORAGE_CREATE);
-}
-
-/* Decided once a thread where that cannot change. */
-static __always_inline bool is_wanted(struct task_state *s)
-{
-	struct who w = {};
-
-	if (s->decision != UNDECIDED && !cfg.filter_comm && !cfg.cgroup)
-		return s->decision == WANTED;
-	who_is_current(&w);
-	s->decision = w.pid != cfg.self && task_wanted(&w) ? WANTED : UNWANTED;
-	return s->decision == WANTED;
 }
 
 static __always_inline void tell_once(struct task_state *s, u64 now)

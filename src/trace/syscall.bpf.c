@@ -20,17 +20,15 @@ const volatile struct syscall_config sc = {};
 #define USER_CS_32	 0x23 /* code segment of a 32-bit x86 program */
 #define N_SLOTS		 16384u
 
-enum { UNDECIDED, WANTED, UNWANTED };
-
 /* One cache line. */
 struct task_state {
 	u64 enter_ns;
 	u64 ino;      /* of the file that a close ends */
 	u64 files[4]; /* that it used lately, so that most calls ask no map */
 	u32 dev;
-	u32 told;  /* when its name was looked at, in units of 2^TOLD_SHIFT ns, 0 = never */
-	u32 owner; /* thread id of whom a slot is, 0 = free */
-	u8 decision;
+	u32 told;    /* when its name was looked at, in units of 2^TOLD_SHIFT ns, 0 = never */
+	u32 owner;   /* thread id of whom a slot is, 0 = free */
+	u8 decision; /* enum decision */
 	u8 in_call;
 	u16 pad;
 };
@@ -189,21 +187,6 @@ int BPF_PROG(exec, struct task_struct *t, int old_tid)
 
 /* ---- entry ---- */
 
-/*
- * Decided once a thread where that cannot change; a name and a cgroup can.  A
- * process that is added to the filter later has not been stopped by it before.
- */
-static __always_inline bool is_wanted(struct task_state *s)
-{
-	struct who w = {};
-
-	if (s->decision != UNDECIDED && !cfg.filter_comm && !cfg.cgroup)
-		return s->decision == WANTED;
-	who_is_current(&w);
-	s->decision = w.pid != cfg.self && task_wanted(&w) ? WANTED : UNWANTED;
-	return s->decision == WANTED;
-}
-
 static __always_inline const volatile struct call_shape *shape_of(long nr)
 {
 	const volatile struct call_shape *shape = &sc.shape[nr & (MAX_CALL_NR - 1)];
@@ -224,7 +207,7 @@ int BPF_PROG(enter, struct pt_regs *regs, long nr)
 	if (!s)
 		return 0;
 	s->in_call = 1;
-	if (!is_wanted(s))
+	if (!wanted_once(&s->decision))
 		return 0;
 	s->enter_ns = bpf_ktime_get_ns();
 	if (shape->flags & CALL_CLOSES) {
@@ -385,7 +368,7 @@ int BPF_PROG(leave, struct pt_regs *regs, long ret)
 	}
 	entered = s->in_call;
 	s->in_call = 0;
-	if (!is_wanted(s)) {
+	if (!wanted_once(&s->decision)) {
 		count(N_FILTERED);
 		return 0;
 	}
