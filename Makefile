@@ -39,7 +39,7 @@ unit_src := $(wildcard tests/unit/test_*.c)
 unit := $(unit_src:tests/unit/%.c=$(B)/unit/%)
 helper_src := $(wildcard tests/*.c)
 helpers := $(helper_src:tests/%.c=$(B)/tests/%)
-bench_bin := $(patsubst bench/%.c,$(B)/bench/%,$(filter-out %.bpf.c,$(wildcard bench/*.c)))
+bench_bin := $(patsubst bench/%.c,$(B)/bench/%,$(filter-out %.bpf.c $(if $(filter 0,$(BPF)),bench/record_path.c bench/floor.c),$(wildcard bench/*.c)))
 
 # V=1 shows the whole commands.
 Q := $(if $(V),,@)
@@ -99,6 +99,7 @@ $(O)/bench/%.bpf.o: bench/%.bpf.c $(B)/flags
 	@mkdir -p $(@D); $(say) BPF $<
 	$(Q)$(CLANG) -target bpf -mcpu=v3 -O2 -g -Wall -Werror -D__TARGET_ARCH_$(ARCH) -Isrc -MMD -MP -c -o $@ $<
 $(B)/bench/record_path: $(O)/bench/fill.skel.h
+$(B)/bench/floor: $(O)/bench/floor.skel.h
 $(B)/bench/%: bench/%.c $(B)/libkvio.a
 	@mkdir -p $(@D); $(say) CC $<
 	$(Q)$(CC) $(ALL_CFLAGS) $(SANLINK) -MMD -MP -o $@ $< $(B)/libkvio.a $(PKG_LIBS) -lm
@@ -113,7 +114,7 @@ test: deps
 	@B=$(B) MAKE='$(MAKE)' scripts/test
 check: all
 	@scripts/check
-bench: all $(bench_bin)
+bench: all $(bench_bin) $(B)/tests/faults
 	@B=$(B) scripts/bench
 fuzz:
 	@scripts/fuzz long
