@@ -4,7 +4,8 @@
  * that another process had before, one that exec gives another number.  A
  * tracer of this process alone sees the reads of 500 bytes and a few, the
  * reads of 600 and a few are other processes'.
- *	numbers FILE	exit status 4: this system gives no chosen numbers
+ *	numbers FILE	exit status 4: this system gives no chosen numbers;
+ *			5: another process has one of them just now
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -48,7 +49,7 @@ static void need(long ret, const char *what)
 	if (ret >= 0)
 		return;
 	fprintf(stderr, "numbers: %s: %s\n", what, strerror(errno));
-	exit(errno == EPERM || errno == ENOSYS ? 4 : 1);
+	exit(errno == EPERM || errno == ENOSYS ? 4 : errno == EEXIST ? 5 : 1);
 }
 
 /* Another process, of that number, that reads; the child's id. */
@@ -119,7 +120,7 @@ static void until_gone(pid_t number)
 		usleep(1000);
 }
 
-/* The number is free and stays so: nothing else starts so many programs meanwhile. */
+/* Mostly free: of a busy machine another process may have it. */
 static pid_t number_near(pid_t distance)
 {
 	return getpid() > SAME_SLOT ? getpid() - distance : getpid() + distance;

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <liburing.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -225,7 +226,7 @@ static void nops(void)
 	}
 }
 
-/* A poll of a pipe into which nothing is ever written. */
+/* A poll of a pipe into which nothing is ever written; then its parent, who records it, may end. */
 static void hang(void)
 {
 	struct io_uring_sqe *s;
@@ -236,6 +237,8 @@ static void hang(void)
 	io_uring_prep_poll_add(s, pipes[0], POLLIN);
 	s->user_data = 300;
 	need(io_uring_submit(&ring), "submit");
+	kill(getppid(), SIGTERM);
+	pause();
 }
 
 int main(int argc, char **argv)
@@ -247,7 +250,7 @@ int main(int argc, char **argv)
 		return 0;
 	if (!strcmp(argv[2], "hang")) {
 		hang();
-		pause();
+		return 0;
 	}
 	if (!strcmp(argv[2], "direct")) {
 		direct(argv[1]);

@@ -49,6 +49,26 @@ like() {
 	fi
 }
 
+# soon COMMAND...: waits until the command succeeds, a minute at most: a slow machine is no failure.
+soon() {
+	tap_until=$(($(date +%s) + 60))
+	until "$@"; do
+		[ "$(date +%s)" -lt "$tap_until" ] || return 1
+		sleep 0.05
+	done
+}
+
+# bounded COMMAND...: is ended after two minutes; it keeps its process, so "bounded x &" can be signalled as $!.
+bounded() {
+	exec perl -e 'alarm 120; exec @ARGV' "$@"
+}
+
+# interrupt PID: SIGINT, as soon as the program handles it.  What a script runs behind it ignores the signal until then.
+interrupt() {
+	soon grep -q '^SigCgt:.*[2367abef]$' "/proc/$1/status"
+	kill -INT "$1"
+}
+
 skip_all() {
 	echo "1..0 # SKIP $*"
 	exit 0

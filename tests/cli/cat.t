@@ -232,24 +232,22 @@ is "$(stats '"$f->{format} $f->{complete} $f->{reads} $f->{read_bytes} $f->{firs
 is "$(stats '"$f->{kinds}{nvme} $f->{cut}{nvme}"' "$tmp/ours.kvt" --op write)" '9 24' 'filters count here, too'
 
 # --- files that grow ---
-follow() { # NAME: follows $tmp/grow.NAME into $tmp/followed, a minute at most
-	perl -e 'alarm 60; exec @ARGV' "$KVIO" cat -f "$tmp/grow.$1" >"$tmp/followed" 2>"$tmp/said" &
+follow() { # NAME: follows $tmp/grow.NAME into $tmp/followed
+	# What came from the file before is no sign that this one is followed.
+	: >"$tmp/followed"
+	bounded "$KVIO" cat -f "$tmp/grow.$1" >"$tmp/followed" 2>"$tmp/said" &
 	pid=$!
 }
-saw() { # LINES: waits until that many came
-	for i in $(seq 100); do
-		[ "$(wc -l <"$tmp/followed")" -ge "$1" ] && return 0
-		sleep 0.05
-	done
-	return 1
+has() { # LINES: that many came
+	[ "$(wc -l <"$tmp/followed")" -ge "$1" ]
 }
 head -n 30 $D/ours.jsonl >"$tmp/grow.jsonl"
 printf '{"event_type":"nvme_' >>"$tmp/grow.jsonl"
 follow jsonl
-ok '--follow: what is there comes at once' saw 30
+ok '--follow: what is there comes at once' soon has 30
 tail -n +31 $D/ours.jsonl >"$tmp/rest"
 printf 'cmd","ts":1}\n' >>"$tmp/grow.jsonl"
-ok 'a line comes when it is whole' saw 31
+ok 'a line comes when it is whole' soon has 31
 cat "$tmp/rest" >>"$tmp/grow.jsonl"
 wait $pid
 is $? 3 'the end of the capture ends it (status 3: losses)'
@@ -258,28 +256,27 @@ ok 'all of it' cmp "$tmp/wanted" "$tmp/followed"
 size=$(stat -c %s "$tmp/ours.kvt")
 head -c $((size - 700)) "$tmp/ours.kvt" >"$tmp/grow.kvt"
 follow kvt
-ok '--follow a .kvt: whole blocks' saw 2
+ok '--follow a .kvt: whole blocks' soon has 2
 tail -c 700 "$tmp/ours.kvt" >>"$tmp/grow.kvt"
 wait $pid
 is $? 3 'its footer ends it'
 ok 'all of it' cmp "$tmp/ours2.jsonl" "$tmp/followed"
 head -n 5 $D/ours.jsonl >"$tmp/grow.jsonl"
 follow jsonl
-saw 5
-kill -INT $pid
+soon has 5
+interrupt $pid
 wait $pid
 is $? 3 'Ctrl-C: status 3, the capture has no end yet'
 like "$(cat "$tmp/said")" 'still runs' 'and that is said'
 is "$(wc -l <"$tmp/followed")" 5 'all of it was written'
 
 head -n 5 $D/ours.jsonl >"$tmp/grow.jsonl"
-perl -e 'alarm 60; exec @ARGV' "$KVIO" cat -f "$tmp/grow.jsonl" -o "$tmp/live.kvt" 2>"$tmp/said" &
+bounded "$KVIO" cat -f "$tmp/grow.jsonl" -o "$tmp/live.kvt" 2>"$tmp/said" &
 pid=$!
-# Before there is a file, Perl would complain of the JSON that is none.
-for i in $(seq 100); do
-	[ "$(stats '$f->{kinds}{task}' "$tmp/live.kvt" 2>/dev/null)" = 3 ] && break
-	sleep 0.05
-done
+live() { # TASKS: so many are in the output; before there is a file, Perl would complain of the JSON that is none
+	[ "$(stats '$f->{kinds}{task}' "$tmp/live.kvt" 2>/dev/null)" = "$1" ]
+}
+soon live 3
 is "$(stats '"$f->{kinds}{task} $f->{complete}"' "$tmp/live.kvt")" '3 0' '--follow -o: the output grows, too'
 is "$(stat -c %a "$tmp/live.kvt")" 600 'for its owner only'
 tail -n +6 $D/ours.jsonl >>"$tmp/grow.jsonl"

@@ -43,10 +43,9 @@ refuses 1 'do not fit' probe --device "$tmp/store" --object-bytes 1M --nobj 100 
 is "$? $(of .complete) $(of '[.rows[] | .right] | join(" ")')" '0 true 2 2 2 2 2 2 2 2 2' 'sweep: all sizes, all bytes'
 like "$("$KVIO" sweep -q --device "$tmp/store" --sizes 700000)" '^ +700000 +7 +6 .* OK$' 'sweep: commands of a size'
 # Stopped: what was not reached is no failure.
-"$KVIO" sweep -q --device "$tmp/store" --sizes 4096,8192 --reps 1000000 >"$tmp/out" 2>"$tmp/err" &
+bounded "$KVIO" sweep -q --device "$tmp/store" --sizes 4096,8192 --reps 1000000 >"$tmp/out" 2>"$tmp/err" &
 pid=$!
-sleep 0.7
-kill -INT $pid
+interrupt $pid
 wait $pid
 is $? 3 'sweep stopped: exit 3'
 is "$(grep -c 'NOT DONE$' "$tmp/out") $(grep -c 'FAILED$' "$tmp/out")" '2 0' 'sweep stopped: not done, not failed'

@@ -278,7 +278,7 @@ like "$text" '^ *1$' 'and what was before the cut is answered'
 head -c 5000 $S/qd1.pftrace.gz >"$tmp/cut.gz"
 sql "$tmp/cut.gz" 'select 1'
 is $status 3 'a cut compressed trace: status 3'
-{ head -c 9000 "$tmp/whole.pftrace"; head -c 2000 /dev/urandom; } >"$tmp/damaged.pftrace"
+{ head -c 9000 "$tmp/whole.pftrace"; perl -e 'srand 7; print map { chr int rand 256 } 1 .. 2000'; } >"$tmp/damaged.pftrace"
 sql "$tmp/damaged.pftrace" 'select 1'
 is $status 3 'a damaged trace: status 3'
 "$KVIO" perfetto -q $D/missing-cmp/ebpf.jsonl $D/missing-cmp/sem.jsonl -o "$tmp/lossy.pftrace" >/dev/null 2>&1
@@ -311,10 +311,9 @@ if [ -w /dev/full ]; then
 	"$KVIO" sql $S/errors.jsonl 'select * from cmd' >/dev/full 2>"$tmp/err"
 	is $? 1 'a full disk is an error'
 fi
-"$KVIO" sql $S/errors.jsonl 'with recursive n(i) as (select 1 union all select i + 1 from n) select max(i) from n' >/dev/null 2>"$tmp/err" &
+bounded "$KVIO" sql $S/errors.jsonl 'with recursive n(i) as (select 1 union all select i + 1 from n) select max(i) from n' >/dev/null 2>"$tmp/err" &
 pid=$!
-sleep 1
-kill -INT $pid
+interrupt $pid
 wait $pid
 is "$? $(cat "$tmp/err")" '1 kvio sql: the query was interrupted' 'Ctrl-C ends a query'
 text=$("$KVIO" sql --help)

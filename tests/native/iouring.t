@@ -80,11 +80,14 @@ is "$(sql filters "select distinct op, path, max(size) <= 8192, count(*) > 20 fr
 ok '... all others are counted as filtered' quiet filters
 
 # --- a request that never completes
-"$KVIO" record iouring --json -d 1s -o "$dir/hang.kvt" -- "$B/tests/requests" "$dir" hang >"$dir/hang.json" 2>"$dir/hang.err"
+rec hang "$B/tests/requests" "$dir" hang
 is "$(sql hang "select op, unfinished, lat_ns is null, res is null from uring where user_data = 300")" 'poll_add,1,1,1' \
 	'a request that never completes is told as unfinished'
 is "$(of hang in_flight) $(jq '.seen == .stored + .in_flight + .filtered' "$dir/hang.json")" '1 true' \
 	'... counted as in flight, and it adds up'
+
+"$KVIO" record iouring --json -d 300ms -o "$dir/time.kvt" -- sleep 60 >"$dir/time.json" 2>"$dir/time.err"
+is "$(of time ended_by)" duration '--duration ends it before its program'
 
 # --- at SIGTERM thousands of records are in the ring, of a recorder that stands still
 rec term sh -c 'kill -STOP $PPID; "$0" - nops; kill -TERM $PPID; kill -CONT $PPID; sleep 5' "$B/tests/requests"
@@ -106,7 +109,7 @@ is "$(jq -rs '[.[] | select(.event_type == "completion") | .req] - [.[] | select
 	'... no completion without its intent'
 is "$(older 'select(.event_type == "completion" and .user_data == 107) | "\(.op_name) \(.cqe_res)"')" 'READ -9' '... results'
 is "$(tail -n 1 "$dir/older.jsonl")" '{"dropped":0}' '... and what was lost'
-"$B/iouring_monitor" -q --dur 3 --jsonl "$dir/older.jsonl" -- "$B/tests/requests" "$dir" hang 2>/dev/null
+"$B/iouring_monitor" -q --jsonl "$dir/older.jsonl" -- "$B/tests/requests" "$dir" hang 2>/dev/null
 is "$(older 'select(.user_data == 300) | "\(.event_type) \(.op_name)"')" 'intent OTHER' '... a request that hangs has its intent, once'
 
 # --- through JSONL and back
