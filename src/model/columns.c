@@ -135,30 +135,21 @@ int cmd_permute(struct cmd_table *t, const u32 *order, u32 n)
 		t->c = p;                                     \
 	}
 
-int op_room(struct op_table *t)
-{
-	size_t cap;
+/* Room for one more row: 0 or -ENOMEM. */
+#define ROOM(name, table, COLUMNS)      \
+	int name(struct table *t)       \
+	{                               \
+		size_t cap;             \
+                                        \
+		if (t->n < t->cap)      \
+			return 0;       \
+		cap = larger_cap(t->n); \
+		if (!cap)               \
+			return -ENOMEM; \
+		COLUMNS(GROW_OP)        \
+		t->cap = (u32)cap;      \
+		return 0;               \
+	}
 
-	if (t->n < t->cap)
-		return 0;
-	cap = larger_cap(t->n);
-	if (!cap)
-		return -ENOMEM;
-	OP_COLUMNS(GROW_OP)
-	t->cap = (u32)cap;
-	return 0;
-}
-
-int span_room(struct span_table *t)
-{
-	size_t cap;
-
-	if (t->n < t->cap)
-		return 0;
-	cap = larger_cap(t->n);
-	if (!cap)
-		return -ENOMEM;
-	SPAN_COLUMNS(GROW_OP)
-	t->cap = (u32)cap;
-	return 0;
-}
+ROOM(op_room, op_table, OP_COLUMNS)
+ROOM(span_room, span_table, SPAN_COLUMNS)

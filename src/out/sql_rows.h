@@ -38,145 +38,102 @@ static inline u32 sql_faults_of(const struct model *m)
 /* The id of a row of that table, or nothing for NONE. */
 void sql_put_row(const struct sql *s, sqlite3_context *ctx, u32 arm, u32 (*rows)(const struct model *), u32 row);
 
-/* sql_cmd.c.  Columns without a type hold what may be text above 2^63. */
+/*
+ * A table whose columns SQL_T_COLUMNS lists, behind the id: their numbers (SQL_T_id, ...), how many rows there are,
+ * and what stands in one.  SQL_TABLE_TEXT: the columns as SQL.  Those without a type hold what may be text above 2^63.
+ */
 /* clang-format off */
-#define SQL_CMD_COLUMNS(X) \
-	X(arm, " TEXT") X(ts_ns, " INTEGER") X(lat_ns, " INTEGER") X(end_ns, " INTEGER") \
-	X(op, " TEXT") X(opcode, " INTEGER") X(bytes, " INTEGER") X(slba, "") X(nlb, " INTEGER") X(device, " TEXT") \
-	X(device_id, " INTEGER") X(nsid, " INTEGER") X(pid, " INTEGER") X(tid, " INTEGER") X(comm, " TEXT") \
-	X(trace_id, "") X(user_data, "") X(state, " TEXT") X(status, " INTEGER") X(status_kind, " TEXT") \
-	X(attempts, " INTEGER") X(wait_ns, " INTEGER") X(role, " TEXT") X(header, " INTEGER") X(split, " INTEGER") \
-	X(passthrough, " INTEGER") X(multipath, " INTEGER") X(admin, " INTEGER") X(vec, " INTEGER") \
-	X(hwq, " INTEGER") X(cid, " INTEGER") X(key, " TEXT") X(flags, " INTEGER") X(op_id, " INTEGER") \
-	X(cause, " TEXT") X(call_id, " INTEGER") X(uring_id, " INTEGER") X(fault_id, " INTEGER") \
-	X(file, " TEXT") X(file_offset, "") X(file_map, " TEXT")
-#define SQL_CMD_ID(name, type)   SQL_CMD_##name,
-#define SQL_CMD_DECL(name, type) ", " #name type
-enum { SQL_CMD_id, SQL_CMD_COLUMNS(SQL_CMD_ID) SQL_N_CMD };
-#define SQL_CMD_TEXT "id INTEGER" SQL_CMD_COLUMNS(SQL_CMD_DECL)
-u32 sql_cmd_rows(struct sql *s);
+#define SQL_COLUMN_ID(T, name, type)   SQL_##T##_##name,
+#define SQL_COLUMN_DECL(T, name, type) ", " #name type
+#define SQL_TABLE(T, t) \
+	enum { SQL_##T##_id, SQL_##T##_COLUMNS(SQL_COLUMN_ID, T) }; \
+	u32 sql_##t##_rows(struct sql *s); \
+	void sql_##t##_column(struct sql *s, sqlite3_context *ctx, u32 row, int column);
+#define SQL_TABLE_TEXT(T) "id INTEGER" SQL_##T##_COLUMNS(SQL_COLUMN_DECL, T)
+
+/* sql_cmd.c */
+#define SQL_CMD_COLUMNS(X, T) \
+	X(T, arm, " TEXT") X(T, ts_ns, " INTEGER") X(T, lat_ns, " INTEGER") X(T, end_ns, " INTEGER") \
+	X(T, op, " TEXT") X(T, opcode, " INTEGER") X(T, bytes, " INTEGER") X(T, slba, "") X(T, nlb, " INTEGER") X(T, device, " TEXT") \
+	X(T, device_id, " INTEGER") X(T, nsid, " INTEGER") X(T, pid, " INTEGER") X(T, tid, " INTEGER") X(T, comm, " TEXT") \
+	X(T, trace_id, "") X(T, user_data, "") X(T, state, " TEXT") X(T, status, " INTEGER") X(T, status_kind, " TEXT") \
+	X(T, attempts, " INTEGER") X(T, wait_ns, " INTEGER") X(T, role, " TEXT") X(T, header, " INTEGER") X(T, split, " INTEGER") \
+	X(T, passthrough, " INTEGER") X(T, multipath, " INTEGER") X(T, admin, " INTEGER") X(T, vec, " INTEGER") \
+	X(T, hwq, " INTEGER") X(T, cid, " INTEGER") X(T, key, " TEXT") X(T, flags, " INTEGER") X(T, op_id, " INTEGER") \
+	X(T, cause, " TEXT") X(T, call_id, " INTEGER") X(T, uring_id, " INTEGER") X(T, fault_id, " INTEGER") \
+	X(T, file, " TEXT") X(T, file_offset, "") X(T, file_map, " TEXT")
+SQL_TABLE(CMD, cmd)
 s64 sql_cmd_key(struct sql *s, u32 row, int column);
-void sql_cmd_column(struct sql *s, sqlite3_context *ctx, u32 row, int column);
 
 /* sql_calls.c */
-#define SQL_CALL_COLUMNS(X) \
-	X(arm, " TEXT") X(ts_ns, " INTEGER") X(lat_ns, " INTEGER") X(name, " TEXT") X(pid, " INTEGER") X(tid, " INTEGER") \
-	X(comm, " TEXT") X(fd, " INTEGER") X(path, " TEXT") X(offset, "") X(address, "") X(size, "") X(ret, " INTEGER") \
-	X(error, " TEXT") X(arg, " INTEGER") X(fd2, " INTEGER") X(dev, " INTEGER") X(ino, "") X(flags, " INTEGER")
-#define SQL_CALL_ID(name, type)   SQL_CALL_##name,
-#define SQL_CALL_DECL(name, type) ", " #name type
-enum { SQL_CALL_id, SQL_CALL_COLUMNS(SQL_CALL_ID) };
-#define SQL_CALL_TEXT "id INTEGER" SQL_CALL_COLUMNS(SQL_CALL_DECL)
-u32 sql_call_rows(struct sql *s);
+#define SQL_CALL_COLUMNS(X, T) \
+	X(T, arm, " TEXT") X(T, ts_ns, " INTEGER") X(T, lat_ns, " INTEGER") X(T, name, " TEXT") X(T, pid, " INTEGER") X(T, tid, " INTEGER") \
+	X(T, comm, " TEXT") X(T, fd, " INTEGER") X(T, path, " TEXT") X(T, offset, "") X(T, address, "") X(T, size, "") X(T, ret, " INTEGER") \
+	X(T, error, " TEXT") X(T, arg, " INTEGER") X(T, fd2, " INTEGER") X(T, dev, " INTEGER") X(T, ino, "") X(T, flags, " INTEGER")
+SQL_TABLE(CALL, call)
 s64 sql_call_key(struct sql *s, u32 row, int column);
-void sql_call_column(struct sql *s, sqlite3_context *ctx, u32 row, int column);
 
-#define SQL_URING_COLUMNS(X) \
-	X(arm, " TEXT") X(ts_ns, " INTEGER") X(lat_ns, " INTEGER") X(op, " TEXT") X(user_data, "") X(pid, " INTEGER") \
-	X(tid, " INTEGER") X(comm, " TEXT") X(ring, " INTEGER") X(fd, " INTEGER") X(path, " TEXT") X(offset, "") X(slba, "") \
-	X(size, "") X(res, " INTEGER") X(error, " TEXT") X(sqe_flags, " INTEGER") X(sqpoll, " INTEGER") \
-	X(punted, " INTEGER") X(unfinished, " INTEGER") X(size_partial, " INTEGER") X(iovcnt, " INTEGER") X(dev, " INTEGER") X(ino, "") \
-	X(call_id, " INTEGER")
-#define SQL_URING_ID(name, type)   SQL_URING_##name,
-#define SQL_URING_DECL(name, type) ", " #name type
-enum { SQL_URING_id, SQL_URING_COLUMNS(SQL_URING_ID) };
-#define SQL_URING_TEXT "id INTEGER" SQL_URING_COLUMNS(SQL_URING_DECL)
-u32 sql_uring_rows(struct sql *s);
+#define SQL_URING_COLUMNS(X, T) \
+	X(T, arm, " TEXT") X(T, ts_ns, " INTEGER") X(T, lat_ns, " INTEGER") X(T, op, " TEXT") X(T, user_data, "") X(T, pid, " INTEGER") \
+	X(T, tid, " INTEGER") X(T, comm, " TEXT") X(T, ring, " INTEGER") X(T, fd, " INTEGER") X(T, path, " TEXT") X(T, offset, "") X(T, slba, "") \
+	X(T, size, "") X(T, res, " INTEGER") X(T, error, " TEXT") X(T, sqe_flags, " INTEGER") X(T, sqpoll, " INTEGER") \
+	X(T, punted, " INTEGER") X(T, unfinished, " INTEGER") X(T, size_partial, " INTEGER") X(T, iovcnt, " INTEGER") X(T, dev, " INTEGER") X(T, ino, "") \
+	X(T, call_id, " INTEGER")
+SQL_TABLE(URING, uring)
 s64 sql_uring_key(struct sql *s, u32 row, int column);
-void sql_uring_column(struct sql *s, sqlite3_context *ctx, u32 row, int column);
 
 /* sql_faults.c: each fault; the last sums of each file and of each block device. */
-#define SQL_FAULT_COLUMNS(X) \
-	X(arm, " TEXT") X(ts_ns, " INTEGER") X(lat_ns, " INTEGER") X(major, " INTEGER") X(pid, " INTEGER") X(tid, " INTEGER") \
-	X(comm, " TEXT") X(path, " TEXT") X(offset, "") X(address, "") X(retries, " INTEGER") X(filled, " INTEGER") \
-	X(mapped, " INTEGER") X(write, " INTEGER") X(exec, " INTEGER") X(kernel, " INTEGER") X(failed, " INTEGER") \
-	X(dev, " INTEGER") X(ino, "") X(flags, " INTEGER")
-#define SQL_FAULT_ID(name, type)   SQL_FAULT_##name,
-#define SQL_FAULT_DECL(name, type) ", " #name type
-enum { SQL_FAULT_id, SQL_FAULT_COLUMNS(SQL_FAULT_ID) };
-#define SQL_FAULT_TEXT "id INTEGER" SQL_FAULT_COLUMNS(SQL_FAULT_DECL)
-u32 sql_fault_rows(struct sql *s);
+#define SQL_FAULT_COLUMNS(X, T) \
+	X(T, arm, " TEXT") X(T, ts_ns, " INTEGER") X(T, lat_ns, " INTEGER") X(T, major, " INTEGER") X(T, pid, " INTEGER") X(T, tid, " INTEGER") \
+	X(T, comm, " TEXT") X(T, path, " TEXT") X(T, offset, "") X(T, address, "") X(T, retries, " INTEGER") X(T, filled, " INTEGER") \
+	X(T, mapped, " INTEGER") X(T, write, " INTEGER") X(T, exec, " INTEGER") X(T, kernel, " INTEGER") X(T, failed, " INTEGER") \
+	X(T, dev, " INTEGER") X(T, ino, "") X(T, flags, " INTEGER")
+SQL_TABLE(FAULT, fault)
 s64 sql_fault_key(struct sql *s, u32 row, int column);
-void sql_fault_column(struct sql *s, sqlite3_context *ctx, u32 row, int column);
 
-#define SQL_CACHE_COLUMNS(X) \
-	X(arm, " TEXT") X(ts_ns, " INTEGER") X(path, " TEXT") X(pid, " INTEGER") X(faults, " INTEGER") X(minor, " INTEGER") \
-	X(major, " INTEGER") X(failed, " INTEGER") X(retries, " INTEGER") X(touched_pages, " INTEGER") \
-	X(mapped_pages, " INTEGER") X(fills, " INTEGER") X(fill_pages, " INTEGER") \
-	X(written_fills, " INTEGER") X(written_pages, " INTEGER") X(ra_calls, " INTEGER") \
-	X(ra_pages, " INTEGER") X(direct_reads, " INTEGER") X(direct_read_bytes, " INTEGER") X(direct_writes, " INTEGER") \
-	X(direct_write_bytes, " INTEGER") X(lat_ns, " INTEGER") X(last, " INTEGER") X(dev, " INTEGER") X(ino, "") \
-	X(flags, " INTEGER")
-#define SQL_CACHE_ID(name, type)   SQL_CACHE_##name,
-#define SQL_CACHE_DECL(name, type) ", " #name type
-enum { SQL_CACHE_id, SQL_CACHE_COLUMNS(SQL_CACHE_ID) };
-#define SQL_CACHE_TEXT "id INTEGER" SQL_CACHE_COLUMNS(SQL_CACHE_DECL)
-u32 sql_cache_rows(struct sql *s);
-void sql_cache_column(struct sql *s, sqlite3_context *ctx, u32 row, int column);
+#define SQL_CACHE_COLUMNS(X, T) \
+	X(T, arm, " TEXT") X(T, ts_ns, " INTEGER") X(T, path, " TEXT") X(T, pid, " INTEGER") X(T, faults, " INTEGER") X(T, minor, " INTEGER") \
+	X(T, major, " INTEGER") X(T, failed, " INTEGER") X(T, retries, " INTEGER") X(T, touched_pages, " INTEGER") \
+	X(T, mapped_pages, " INTEGER") X(T, fills, " INTEGER") X(T, fill_pages, " INTEGER") \
+	X(T, written_fills, " INTEGER") X(T, written_pages, " INTEGER") X(T, ra_calls, " INTEGER") \
+	X(T, ra_pages, " INTEGER") X(T, direct_reads, " INTEGER") X(T, direct_read_bytes, " INTEGER") X(T, direct_writes, " INTEGER") \
+	X(T, direct_write_bytes, " INTEGER") X(T, lat_ns, " INTEGER") X(T, last, " INTEGER") X(T, dev, " INTEGER") X(T, ino, "") \
+	X(T, flags, " INTEGER")
+SQL_TABLE(CACHE, cache)
 
-#define SQL_BLOCK_COLUMNS(X) \
-	X(arm, " TEXT") X(ts_ns, " INTEGER") X(name, " TEXT") X(write, " INTEGER") X(requests, " INTEGER") X(bytes, " INTEGER") \
-	X(min_bytes, " INTEGER") X(max_bytes, " INTEGER") X(iu, " INTEGER") X(iu_bytes, " INTEGER") X(sub_iu, " INTEGER") \
-	X(optimal_bytes, " INTEGER") X(max_request_bytes, " INTEGER") X(lba_bytes, " INTEGER") X(last, " INTEGER") \
-	X(dev, " INTEGER")
-#define SQL_BLOCK_ID(name, type)   SQL_BLOCK_##name,
-#define SQL_BLOCK_DECL(name, type) ", " #name type
-enum { SQL_BLOCK_id, SQL_BLOCK_COLUMNS(SQL_BLOCK_ID) };
-#define SQL_BLOCK_TEXT "id INTEGER" SQL_BLOCK_COLUMNS(SQL_BLOCK_DECL)
-u32 sql_block_rows(struct sql *s);
-void sql_block_column(struct sql *s, sqlite3_context *ctx, u32 row, int column);
+#define SQL_BLOCK_COLUMNS(X, T) \
+	X(T, arm, " TEXT") X(T, ts_ns, " INTEGER") X(T, name, " TEXT") X(T, write, " INTEGER") X(T, requests, " INTEGER") X(T, bytes, " INTEGER") \
+	X(T, min_bytes, " INTEGER") X(T, max_bytes, " INTEGER") X(T, iu, " INTEGER") X(T, iu_bytes, " INTEGER") X(T, sub_iu, " INTEGER") \
+	X(T, optimal_bytes, " INTEGER") X(T, max_request_bytes, " INTEGER") X(T, lba_bytes, " INTEGER") X(T, last, " INTEGER") \
+	X(T, dev, " INTEGER")
+SQL_TABLE(BLOCK, block)
 
 /* sql_files.c */
-#define SQL_TASK_COLUMNS(X) \
-	X(arm, " TEXT") X(tid, " INTEGER") X(pid, " INTEGER") X(ns_pid, " INTEGER") X(comm, " TEXT") X(since_ns, " INTEGER") \
-	X(cgroup, "") X(cgroup_path, " TEXT")
-#define SQL_TASK_ID(name, type)   SQL_TASK_##name,
-#define SQL_TASK_DECL(name, type) ", " #name type
-enum { SQL_TASK_id, SQL_TASK_COLUMNS(SQL_TASK_ID) };
-#define SQL_TASK_TEXT "id INTEGER" SQL_TASK_COLUMNS(SQL_TASK_DECL)
-u32 sql_task_rows(struct sql *s);
-void sql_task_column(struct sql *s, sqlite3_context *ctx, u32 row, int column);
+#define SQL_TASK_COLUMNS(X, T) \
+	X(T, arm, " TEXT") X(T, tid, " INTEGER") X(T, pid, " INTEGER") X(T, ns_pid, " INTEGER") X(T, comm, " TEXT") X(T, since_ns, " INTEGER") \
+	X(T, cgroup, "") X(T, cgroup_path, " TEXT")
+SQL_TABLE(TASK, task)
 
-#define SQL_EXTENT_COLUMNS(X) \
-	X(arm, " TEXT") X(path, " TEXT") X(taken, " TEXT") X(file_offset, "") X(bytes, "") X(disk, " TEXT") \
-	X(physical, "") X(slba, "") X(flags, " TEXT") X(moved, " INTEGER") X(ts_ns, " INTEGER") X(dev, " INTEGER") X(ino, "")
-#define SQL_EXTENT_ID(name, type)   SQL_EXTENT_##name,
-#define SQL_EXTENT_DECL(name, type) ", " #name type
-enum { SQL_EXTENT_id, SQL_EXTENT_COLUMNS(SQL_EXTENT_ID) };
-#define SQL_EXTENT_TEXT "id INTEGER" SQL_EXTENT_COLUMNS(SQL_EXTENT_DECL)
-u32 sql_extent_rows(struct sql *s);
-void sql_extent_column(struct sql *s, sqlite3_context *ctx, u32 row, int column);
-#define SQL_MAPPED_COLUMNS(X) \
-	X(arm, " TEXT") X(path, " TEXT") X(taken, " TEXT") X(size, "") X(extents, " INTEGER") X(error, " TEXT") \
-	X(moved, " INTEGER") X(ts_ns, " INTEGER") X(dev, " INTEGER") X(ino, "")
-#define SQL_MAPPED_ID(name, type)   SQL_MAPPED_##name,
-#define SQL_MAPPED_DECL(name, type) ", " #name type
-enum { SQL_MAPPED_id, SQL_MAPPED_COLUMNS(SQL_MAPPED_ID) };
-#define SQL_MAPPED_TEXT "id INTEGER" SQL_MAPPED_COLUMNS(SQL_MAPPED_DECL)
-u32 sql_mapped_rows(struct sql *s);
-void sql_mapped_column(struct sql *s, sqlite3_context *ctx, u32 row, int column);
+#define SQL_EXTENT_COLUMNS(X, T) \
+	X(T, arm, " TEXT") X(T, path, " TEXT") X(T, taken, " TEXT") X(T, file_offset, "") X(T, bytes, "") X(T, disk, " TEXT") \
+	X(T, physical, "") X(T, slba, "") X(T, flags, " TEXT") X(T, moved, " INTEGER") X(T, ts_ns, " INTEGER") X(T, dev, " INTEGER") X(T, ino, "")
+SQL_TABLE(EXTENT, extent)
+#define SQL_MAPPED_COLUMNS(X, T) \
+	X(T, arm, " TEXT") X(T, path, " TEXT") X(T, taken, " TEXT") X(T, size, "") X(T, extents, " INTEGER") X(T, error, " TEXT") \
+	X(T, moved, " INTEGER") X(T, ts_ns, " INTEGER") X(T, dev, " INTEGER") X(T, ino, "")
+SQL_TABLE(MAPPED, mapped)
 
-#define SQL_RANGE_COLUMNS(X) \
-	X(arm, " TEXT") X(cmd_id, " INTEGER") X(ts_ns, " INTEGER") X(device, " TEXT") X(ranges, " INTEGER") \
-	X(number, " INTEGER") X(slba, "") X(nlb, " INTEGER") X(bytes, "") X(attributes, " INTEGER")
-#define SQL_RANGE_ID(name, type)   SQL_RANGE_##name,
-#define SQL_RANGE_DECL(name, type) ", " #name type
-enum { SQL_RANGE_id, SQL_RANGE_COLUMNS(SQL_RANGE_ID) };
-#define SQL_RANGE_TEXT "id INTEGER" SQL_RANGE_COLUMNS(SQL_RANGE_DECL)
-u32 sql_range_rows(struct sql *s);
-void sql_range_column(struct sql *s, sqlite3_context *ctx, u32 row, int column);
+#define SQL_RANGE_COLUMNS(X, T) \
+	X(T, arm, " TEXT") X(T, cmd_id, " INTEGER") X(T, ts_ns, " INTEGER") X(T, device, " TEXT") X(T, ranges, " INTEGER") \
+	X(T, number, " INTEGER") X(T, slba, "") X(T, nlb, " INTEGER") X(T, bytes, "") X(T, attributes, " INTEGER")
+SQL_TABLE(RANGE, range)
 
 /* sql_markers.c: what the application itself says. */
-#define SQL_MARKER_COLUMNS(X) \
-	X(arm, " TEXT") X(ts_ns, " INTEGER") X(pid, " INTEGER") X(tid, " INTEGER") X(name, " TEXT") X(useful_bytes, "") \
-	X(line, " TEXT")
-#define SQL_MARKER_ID(name, type)   SQL_MARKER_##name,
-#define SQL_MARKER_DECL(name, type) ", " #name type
-enum { SQL_MARKER_id, SQL_MARKER_COLUMNS(SQL_MARKER_ID) };
-#define SQL_MARKER_TEXT "id INTEGER" SQL_MARKER_COLUMNS(SQL_MARKER_DECL)
-u32 sql_marker_rows(struct sql *s);
+#define SQL_MARKER_COLUMNS(X, T) \
+	X(T, arm, " TEXT") X(T, ts_ns, " INTEGER") X(T, pid, " INTEGER") X(T, tid, " INTEGER") X(T, name, " TEXT") X(T, useful_bytes, "") \
+	X(T, line, " TEXT")
+SQL_TABLE(MARKER, marker)
 s64 sql_marker_key(struct sql *s, u32 row, int column);
-void sql_marker_column(struct sql *s, sqlite3_context *ctx, u32 row, int column);
 
 /* sql_about.c: one row an arm; one row a fact. */
 #define SQL_LOSS_COLUMNS(X) \
