@@ -74,3 +74,13 @@ enum call_class call_class(u16 call)
 {
 	return calls[call < N_CALLS ? call : CALL_NONE].class;
 }
+
+bool call_reads(u16 call)
+{
+	return call_class(call) == CALL_IS_READ || call_class(call) == CALL_IS_COPY;
+}
+
+bool call_writes(u16 call)
+{
+	return call_class(call) == CALL_IS_WRITE || call == CALL_COPY_FILE_RANGE;
+}

@@ -30,5 +30,14 @@ static inline bool call_has_target(u16 call)
 {
 	return call == CALL_COPY_FILE_RANGE || call == CALL_SENDFILE;
 }
+/* What it returns is a descriptor. */
+static inline bool call_returns_fd(u16 call)
+{
+	return call == CALL_OPEN || call == CALL_CREAT || call == CALL_OPENAT || call == CALL_OPENAT2 ||
+	       call == CALL_DUP || call == CALL_DUP2 || call == CALL_DUP3;
+}
+/* What it returns was read from a file, or written to one; copy_file_range does both.  sendfile writes to a socket. */
+bool call_reads(u16 call);
+bool call_writes(u16 call);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Where the bytes went: from what programs moved to what devices moved. */
 #include "capture/cache.h"
+#include "capture/calls.h"
 #include "capture/uring_names.h"
 #include "model/calls.h"
 #include "model/cause.h"
@@ -8,7 +9,7 @@
 
 static void move_bytes(struct byte_layer *l, enum call_class class, u64 bytes)
 {
-	if (class == CALL_IS_READ || class == CALL_IS_COPY) {
+	if (class == CALL_IS_READ) {
 		l->read_n++;
 		l->read_bytes += bytes;
 	} else if (class == CALL_IS_WRITE) {
@@ -158,8 +159,12 @@ void bytes_measure(struct byte_layers *l, const struct model *m)
 	for (i = 0; i < m->call.n; i++) {
 		const struct ev_syscall *e = &m->call.row[i].ev;
 
-		if (e->ret >= 0 && (e->flags & SYSCALL_OFFSET))
-			move_bytes(&l->calls, call_class(e->call), (u64)e->ret);
+		if (e->ret < 0 || !(e->flags & SYSCALL_OFFSET))
+			continue;
+		if (call_reads(e->call))
+			move_bytes(&l->calls, CALL_IS_READ, (u64)e->ret);
+		if (call_writes(e->call))
+			move_bytes(&l->calls, CALL_IS_WRITE, (u64)e->ret);
 	}
 	add_requests(l, m);
 	add_layer(&l->program, &l->calls);

@@ -117,21 +117,16 @@ static void add_to_file(struct call_file *f, const struct ev_syscall *e)
 	u64 moved = e->ret > 0 ? (u64)e->ret : 0;
 
 	f->total_ns += e->lat_ns;
-	switch (call_class(e->call)) {
-	case CALL_IS_READ:
-	case CALL_IS_COPY:
+	if (call_reads(e->call)) {
 		f->reads++;
 		f->read_bytes += moved;
-		break;
-	case CALL_IS_WRITE:
+	} else if (call_writes(e->call)) {
 		f->writes++;
 		f->write_bytes += moved;
-		break;
-	default:
-		if (is_sync(e->call))
-			f->syncs++;
-		else
-			f->other++;
+	} else if (is_sync(e->call)) {
+		f->syncs++;
+	} else {
+		f->other++;
 	}
 }
 
@@ -153,6 +148,48 @@ static int file_of(struct call_sums *s, struct map64 *at, u32 *cap, const struct
 	}
 	*index = *i;
 	return 0;
+}
+
+static u64 fd_key(const struct model *m, const struct call_row *c, s64 fd)
+{
+	return (u64)(c->task != NONE ? m->task[c->task].pid : 0) << 32 | (u32)fd;
+}
+
+/* What a copy writes to is known by its descriptor alone: it is the file that the process had there last. */
+static void add_to_target(struct call_sums *s, const struct model *m, const struct map64 *files,
+			  const struct call_row *c)
+{
+	const u32 *at = map64_get(files, fd_key(m, c, c->ev.fd2));
+
+	if (!at || *at == NONE)
+		return;
+	s->file[*at].writes++;
+	s->file[*at].write_bytes += c->ev.ret > 0 ? (u64)c->ev.ret : 0;
+}
+
+/* The call was on file number f. */
+static int keep_descriptor(struct map64 *files, const struct model *m, const struct call_row *c, u32 f)
+{
+	bool is_new;
+	u32 *at;
+
+	if (call_returns_fd(c->ev.call) ? c->ev.ret < 0 : c->ev.fd < 0)
+		return 0;
+	at = map64_put(files, fd_key(m, c, call_returns_fd(c->ev.call) ? c->ev.ret : c->ev.fd), &is_new);
+	if (!at)
+		return -ENOMEM;
+	*at = c->ev.call == CALL_CLOSE ? NONE : f;
+	return 0;
+}
+
+static bool has_copies(const struct model *m)
+{
+	u32 i;
+
+	for (i = 0; i < m->call.n; i++)
+		if (call_has_target(m->call.row[i].ev.call))
+			return true;
+	return false;
 }
 
 struct by_bytes {
@@ -193,7 +230,8 @@ static int sort_files(struct call_sums *s, const struct model *m)
 
 int calls_measure(struct call_sums *s, const struct model *m)
 {
-	struct map64 at = {};
+	struct map64 at = {}, files = {};
+	bool copies = has_copies(m);
 	u32 cap = 0, i, f;
 	int ret = 0;
 
@@ -206,15 +244,20 @@ int calls_measure(struct call_sums *s, const struct model *m)
 		s->last_ns = MAX(s->last_ns, c->ev.ts_ns + c->ev.lat_ns);
 		add_to_sum(&s->all, &c->ev);
 		add_to_sum(&s->call[c->ev.call < N_CALLS ? c->ev.call : CALL_NONE], &c->ev);
+		if (call_has_target(c->ev.call))
+			add_to_target(s, m, &files, c);
 		if (!(c->ev.flags & SYSCALL_FILE) || c->ev.dev == EV_DEV_NO_FILE)
 			continue;
 		ret = file_of(s, &at, &cap, c, &f);
 		if (!ret)
 			add_to_file(&s->file[f], &c->ev);
+		if (!ret && copies)
+			ret = keep_descriptor(&files, m, c, f);
 	}
 	for (i = 0; i < N_CALLS; i++)
 		s->call[i].call = (u16)i;
 	map64_free(&at);
+	map64_free(&files);
 	return ret ? ret : sort_files(s, m);
 }
 

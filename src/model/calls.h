@@ -58,7 +58,7 @@ struct byte_layer {
 };
 
 struct byte_layers {
-	struct byte_layer calls;       /* system calls, copies as reads */
+	struct byte_layer calls;       /* system calls, copy_file_range as both */
 	struct byte_layer uring;       /* io_uring reads and writes of files */
 	struct byte_layer passthrough; /* io_uring commands to devices, by their data length */
 	struct byte_layer program;     /* the three together */

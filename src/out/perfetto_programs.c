@@ -356,11 +356,12 @@ static int rate_add(struct pf_rate *r, u64 ns, enum dir d, u64 bytes)
 	return ret;
 }
 
-static enum dir call_dir(const struct ev_syscall *e)
+static int rate_call(struct pf_rate *r, u64 ns, const struct ev_syscall *e)
 {
-	enum call_class c = call_class(e->call);
+	u64 bytes = call_bytes(e);
+	int ret = call_reads(e->call) ? rate_add(r, ns, DIR_READ, bytes) : 0;
 
-	return c == CALL_IS_WRITE ? DIR_WRITE : c == CALL_IS_OTHER ? DIR_NONE : DIR_READ;
+	return !ret && call_writes(e->call) ? rate_add(r, ns, DIR_WRITE, bytes) : ret;
 }
 
 static enum dir request_dir(const struct ev_uring *e)
@@ -387,8 +388,7 @@ static int fill_rates(struct pf_draw *a)
 		if (is_call) {
 			const struct ev_syscall *e = &m->call.row[call].ev;
 
-			ret = rate_add(&all->v[all->call_program[call++]].rate, pf_time(a, e->ts_ns), call_dir(e),
-				       call_bytes(e));
+			ret = rate_call(&all->v[all->call_program[call++]].rate, pf_time(a, e->ts_ns), e);
 		} else {
 			const struct ev_uring *e = &m->uring.row[request].ev;
 

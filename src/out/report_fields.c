@@ -268,7 +268,7 @@ const struct report_field report_fields[] = {
 	{ 2, "ino", "i", "" },
 	{ 2, "reads", "i", "copies from it, too" },
 	{ 2, "read_bytes", "i", "" },
-	{ 2, "writes", "i", "" },
+	{ 2, "writes", "i", "copies to it, too, where its descriptor is known" },
 	{ 2, "write_bytes", "i", "" },
 	{ 2, "syncs", "i", "" },
 	{ 2, "other", "i", "" },

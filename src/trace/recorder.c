@@ -88,17 +88,13 @@ static void add_call(struct recorder_totals *t, const struct ev_syscall *c)
 		t->calls_failed++;
 		return;
 	}
-	switch (call_class(c->call)) {
-	case CALL_IS_READ:
+	if (call_reads(c->call)) {
 		t->call_reads++;
 		t->call_read_bytes += (u64)c->ret;
-		break;
-	case CALL_IS_WRITE:
+	}
+	if (call_writes(c->call)) {
 		t->call_writes++;
 		t->call_write_bytes += (u64)c->ret;
-		break;
-	default:
-		break;
 	}
 }
 

@@ -300,6 +300,12 @@ is "$(json "$tmp/calls.json" 'do { $a = $j->{capture}; "$a->{causes}{joined}{n} 
 	'0 23 1013760' 'writeback: nothing is joined, and why'
 is "$(json "$tmp/calls.json" 'join " ", map { $a = $j->{capture}{bytes_by_layer}{$_}; $_, map { $_ // "null" } @{$a}{qw(writes write_bytes write_ratio)} } qw(program page_cache device device_by_none)')" \
 	"$(echo "program 61 999424 1 page_cache null null null device 22 1013760 1.0143442623 device_by_none 22 1013760 null")" 'writeback: bytes by layer'
+# Copies: a descriptor that is used again, one of another process, one that nobody opened.
+"$KVIO" report --json tests/data/calls/copies.jsonl >"$tmp/copies.json"
+is "$(json "$tmp/copies.json" 'join " ", @{ $j->{capture}{bytes_by_layer}{program} }{qw(reads read_bytes writes write_bytes)}')" \
+	'4 1111 3 111' 'copies: copy_file_range reads and writes, sendfile reads'
+is "$(json "$tmp/copies.json" 'join " ", map { join ",", @{$_}{qw(path read_bytes writes write_bytes)} } @{ $j->{capture}{syscalls}{files} }')" \
+	'/d/a,1111,0,0 /d/b,0,2,1001 /d/c,0,1,10' 'copies: which file they write to'
 "$KVIO" schema >"$tmp/out" 2>&1
 is $? 2 'schema of nothing: status 2'
 like "$("$KVIO" schema raport 2>&1)" "no format 'raport'" 'schema of something else'
