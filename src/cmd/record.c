@@ -432,7 +432,7 @@ static int record(struct session *s, struct recorder *r, const char *path, enum 
 			err(ret, "cannot start a process");
 	}
 	if (!ret) {
-		ret = trace_attach(r->trace);
+		ret = session_attach(s);
 		if (ret)
 			err(ret, "cannot attach the tracers");
 	}

@@ -140,7 +140,7 @@ static int run(int argc, char **argv)
 			   on_event, &l, why, sizeof(why));
 	if (!ret) {
 		session_names(&s, &l.names);
-		ret = trace_attach(s.trace);
+		ret = session_attach(&s);
 		if (ret)
 			snprintf(why, sizeof(why), "cannot attach to the NVMe driver: %s", strerror(-ret));
 	}

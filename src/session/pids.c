@@ -121,3 +121,20 @@ int session_pids(const struct session_options *o, u32 **pids, size_t *n, char *w
 	}
 	return o->children && *n ? add_children(pids, n) : 0;
 }
+
+int session_attach(struct session *s)
+{
+	int ret = trace_attach(s->trace);
+	u32 *pids = NULL;
+	size_t n = 0, i;
+	char why[80];
+
+	if (ret || !s->o.children)
+		return ret;
+	/* From here on the kernel tells of children; those that are not in the first list are in this one. */
+	if (!session_pids(&s->o, &pids, &n, why, sizeof(why)))
+		for (i = 0; i < n && (!ret || ret == -ESRCH); i++)
+			ret = trace_add_pid(s->trace, (pid_t)pids[i]);
+	free(pids);
+	return ret == -ESRCH ? 0 : ret;
+}

@@ -64,6 +64,8 @@ void session_close(struct session *s);
  * (pids.c).  Returns and fails as session_open(); *pids is the caller's.
  */
 int session_pids(const struct session_options *o, u32 **pids, size_t *n, char *why, size_t n_why);
+/* Attaches the tracers; children that began meanwhile are added.  0 or -errno. */
+int session_attach(struct session *s);
 /* Lets `names` know threads and disks of this session. */
 void session_names(struct session *s, struct names *names);
 /* How many commands the queues of all namespaces can hold. */

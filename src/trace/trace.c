@@ -190,8 +190,8 @@ static int on_record(void *arg, const void *record, size_t size)
 static int open_shared(struct trace *t, const struct trace_options *o)
 {
 	struct bpf_object *first = t->tracer->obj;
+	size_t i, ended = 0;
 	int ret;
-	size_t i;
 
 	t->pids_fd = bpf_object__find_map_fd_by_name(first, "pid_filter");
 	t->tasks_fd = bpf_object__find_map_fd_by_name(first, "tasks");
@@ -201,8 +201,12 @@ static int open_shared(struct trace *t, const struct trace_options *o)
 			 o->ring_bytes, on_record, t);
 	if (!ret)
 		tasks_touch_rings(&t->tracer[0], t->rings);
-	for (i = 0; i < o->n_pids && !ret; i++)
+	for (i = 0; i < o->n_pids && !ret; i++) {
 		ret = trace_add_pid(t, (pid_t)o->pids[i]);
+		/* Children come and go; one process has to be there. */
+		if (ret == -ESRCH && o->follow && ++ended < o->n_pids)
+			ret = 0;
+	}
 	return ret;
 }
 

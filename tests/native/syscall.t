@@ -235,13 +235,13 @@ fi
 cat >"$dir/inside.sh" <<'END'
 . tests/tap.sh
 "$KVIO" record syscall --json -o "$dir/ns.kvt" -- sh -c 'cat /etc/passwd >/dev/null' >"$dir/ns.json" 2>"$dir/ns.err" || exit 9
-mkfifo "$dir/inside"
-sh -c 'read -r _ <"$dir/inside"; cat /etc/passwd >/dev/null; true' &
+# Its children end all the time, while the recorder starts too.
+sh -c 'until [ -e "$dir/inside" ]; do sleep 0.05; done; cat /etc/passwd >/dev/null; true' &
 pid=$!
 bounded "$KVIO" record syscall --pid $pid --children -o "$dir/ns2.kvt" 2>"$dir/ns2.err" &
 recorder=$!
 soon grep -q 'recording until' "$dir/ns2.err"
-echo >"$dir/inside"
+: >"$dir/inside"
 wait $pid
 kill -TERM $recorder
 wait $recorder
