@@ -73,6 +73,11 @@ is "$(sql all "select name, offset, size, arg from syscall where name in ('sync_
 	'sync_file_range,4096,8192,2 fallocate,65536,4096,1' 'sync_file_range, fallocate'
 is "$(sql all "select name, offset, size, ret, path like '%first%' from syscall where name in ('copy_file_range', 'sendfile') order by ts_ns")" \
 	'copy_file_range,4096,2000,2000,1 sendfile,8192,1000,1000,1' 'copies: from where, although the call moves it'
+copies='.capture.syscalls as $s | [$s.files[] | select(.path // "" | endswith("/a/second")) | .write_bytes],
+	[[$s.calls | to_entries[] | select(.key | test("read|copy|sendfile")) | .value.moved_bytes] | add],
+	[[$s.calls | to_entries[] | select(.key | test("write|copy")) | .value.moved_bytes] | add] | .[]'
+is "$("$KVIO" report --json "$dir/all.kvt" | jq "$copies" | paste -sd' ')" "3000 $(of all call_read_bytes) $(of all call_write_bytes)" \
+	'copies: the file they write to; copy_file_range is read and written, in the summary, too'
 is "$(sql all "select size, offset, arg, fd2, address is null from syscall where name = 'mmap' and path like '%first%'")" \
 	'8192,4096,1,3,1' 'mmap: length, offset, flags, protection'
 is "$(sql all "select count(distinct address), count(*) from syscall where name in ('msync', 'munmap') and size = 8192 and address = (select ret from syscall where name = 'mmap' and path like '%first%')")" \
@@ -109,7 +114,7 @@ is "$(printf '%s\n' "$report" | awk 'length > 79' | wc -l)" 0 'report: under 80 
 is "$("$KVIO" report --json "$dir/all.kvt" | jq -r '.[].syscalls | "\(.all.n) \(.calls.write.moved_bytes) \(.calls.preadv.asked_bytes)"')" \
 	"$(of all stored) $(sql all "select sum(ret) from syscall where name = 'write' and ret > 0") 16384" 'report --json: the same numbers'
 is "$("$KVIO" report --json "$dir/all.kvt" | jq '.[].bytes_by_layer.syscalls.write_bytes')" \
-	"$(sql all "select sum(ret) from syscall where name like '%write%' and ret > 0 and offset is not null")" 'report: bytes on files with a place'
+	"$(sql all "select sum(ret) from syscall where (name like '%write%' or name = 'copy_file_range') and ret > 0 and offset is not null")" 'report: bytes on files with a place'
 
 # --- many calls: dd counts, nothing is lost
 rec dd -- dd if=/dev/zero of=/dev/null bs=512 count=200003
