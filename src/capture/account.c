@@ -28,6 +28,7 @@ static struct numbers numbers_of(const json_t *doc)
 		.ring_full = doc_u64(doc, "ring_full"),
 		.map_full = doc_u64(doc, "map_full"),
 		.hook_missed = doc_u64(doc, "hook_missed"),
+		.unread = doc_u64(doc, "unread"),
 		.filtered = doc_u64(doc, "filtered"),
 		.in_flight = doc_u64(doc, "in_flight"),
 		.entry_full = doc_u64(doc, "entry_full"),
@@ -141,8 +142,10 @@ static void take_loss(struct account *a, const struct item *it)
 				      .map_full = l->map_full,
 				      .hook_missed = l->hook_missed,
 				      .filtered = l->filtered };
-	if (!it->record && !members_scan(&m, it->line.p, it->line.n))
+	if (!it->record && !members_scan(&m, it->line.p, it->line.n)) {
 		e.witness = fold_witness(&m);
+		e.unread = members_u64(&m, "unread");
+	}
 	if (e.witness < EV_WITNESSES)
 		a->running_of[e.witness] = e;
 	*sum = (struct ev_loss){};
@@ -154,6 +157,7 @@ static void take_loss(struct account *a, const struct item *it)
 		sum->ring_full += one->ring_full;
 		sum->map_full += one->map_full;
 		sum->hook_missed += one->hook_missed;
+		sum->unread += one->unread;
 		sum->filtered += one->filtered;
 	}
 }
@@ -236,6 +240,7 @@ static struct numbers as_read(const struct account *a)
 					 .ring_full = l->ring_full,
 					 .map_full = l->map_full,
 					 .hook_missed = l->hook_missed,
+					 .unread = l->unread,
 					 .filtered = l->filtered };
 	return (struct numbers){ .seen = a->stored + a->dropped, .stored = a->stored, .ring_full = a->dropped };
 }
@@ -257,6 +262,7 @@ struct numbers account_running(const struct account *a)
 		.ring_full = l->ring_full,
 		.map_full = l->map_full,
 		.hook_missed = l->hook_missed,
+		.unread = l->unread,
 		.filtered = l->filtered + a->cut,
 	};
 }
@@ -265,7 +271,7 @@ u64 account_lost(const struct account *a)
 {
 	struct numbers n = as_read(a);
 
-	return n.ring_full + n.map_full + n.hook_missed;
+	return n.ring_full + n.map_full + n.hook_missed + n.unread;
 }
 
 bool account_whole(const struct account *a)
@@ -280,6 +286,7 @@ void numbers_add(struct numbers *sum, const struct numbers *n)
 	sum->ring_full += n->ring_full;
 	sum->map_full += n->map_full;
 	sum->hook_missed += n->hook_missed;
+	sum->unread += n->unread;
 	sum->filtered += n->filtered;
 	sum->in_flight += n->in_flight;
 	sum->entry_full += n->entry_full;
@@ -298,6 +305,7 @@ void numbers_take_away(struct numbers *sum, const struct numbers *n)
 	less(&sum->ring_full, n->ring_full);
 	less(&sum->map_full, n->map_full);
 	less(&sum->hook_missed, n->hook_missed);
+	less(&sum->unread, n->unread);
 	less(&sum->filtered, n->filtered);
 	less(&sum->in_flight, n->in_flight);
 	less(&sum->entry_full, n->entry_full);
@@ -313,6 +321,7 @@ static void set_numbers(json_t *doc, const struct numbers *n)
 	json_set_u64(doc, "ring_full", n->ring_full);
 	json_set_u64(doc, "map_full", n->map_full);
 	json_set_u64(doc, "hook_missed", n->hook_missed);
+	json_set_u64(doc, "unread", n->unread);
 	json_set_u64(doc, "filtered", n->filtered);
 	json_set_u64(doc, "in_flight", n->in_flight);
 	json_set_u64(doc, "entry_full", n->entry_full);

@@ -3,7 +3,7 @@
  * What a capture says of its losses, carried on through filters, merges and
  * splits so that it still adds up:
  *
- *   seen = stored + in flight + ring_full + map_full + filtered
+ *   seen = stored + in flight + ring_full + map_full + unread + filtered
  *
  * What a filter takes away is filtered from then on.  Commands and overflows
  * are counted, also of the older tracers, whose "drops" counts lost lines.
@@ -15,7 +15,7 @@
 #include "lib/hash.h"
 
 struct numbers {
-	u64 seen, stored, ring_full, map_full, hook_missed, filtered, in_flight, entry_full, pid_full;
+	u64 seen, stored, ring_full, map_full, hook_missed, unread, filtered, in_flight, entry_full, pid_full;
 };
 
 /* Of one input. */

@@ -112,7 +112,7 @@ struct ev_clock {
 };
 
 /*
- * The account so far: seen = stored + in flight + ring_full + map_full + filtered.
+ * The account so far: seen = stored + in flight + ring_full + map_full + unread + filtered.
  * hook_missed counts program runs that the kernel skipped; what they would
  * have seen is in no other number.
  */
@@ -127,6 +127,7 @@ struct ev_loss {
 	u64 map_full;
 	u64 hook_missed;
 	u64 filtered;
+	u64 unread; /* the programs kept it and nobody took it; known at the end only, 0 before */
 };
 
 /* Calls that are recorded.  A number is for ever: it is in files. */
@@ -415,7 +416,7 @@ _Static_assert(sizeof(struct ev_cq_overflow) == 32, "no padding");
 _Static_assert(sizeof(struct ev_task) == 48, "no padding");
 _Static_assert(sizeof(struct ev_disk) == 48, "no padding");
 _Static_assert(sizeof(struct ev_clock) == 24, "no padding");
-_Static_assert(sizeof(struct ev_loss) == 64, "no padding");
+_Static_assert(sizeof(struct ev_loss) == 72, "no padding");
 #endif
 
 #endif

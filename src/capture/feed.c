@@ -262,7 +262,7 @@ json_t *feed_part_footer(struct feed *f, u32 part, json_t *counts)
 	}
 	numbers_take_away(&n, &f->given);
 	n.stored = f->stored;
-	n.seen = n.stored + n.ring_full + n.map_full + n.filtered;
+	n.seen = n.stored + n.ring_full + n.map_full + n.unread + n.filtered;
 	numbers_add(&f->given, &n);
 	f->stored = 0;
 	return account_part(&n, part, counts);

@@ -292,6 +292,7 @@ static bool set_loss(const struct members *m, const struct jsonl_loss *l, union 
 		.ring_full = l->ring_full,
 		.map_full = l->map_full,
 		.hook_missed = l->hook_missed,
+		.unread = members_u64(m, "unread"),
 		.filtered = l->filtered,
 	};
 	return true;

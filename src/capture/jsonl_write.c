@@ -157,6 +157,9 @@ static char *put_loss(char *p, const struct ev_loss *e)
 	p = NUM(p, "ring_full", e->ring_full);
 	p = NUM(p, "map_full", e->map_full);
 	p = NUM(p, "hook_missed", e->hook_missed);
+	/* At the end of a recording only, if ever. */
+	if (e->unread)
+		p = NUM(p, "unread", e->unread);
 	return NUM(p, "filtered", e->filtered);
 }
 

@@ -86,6 +86,8 @@ int kvt_write_line(struct kvt_writer *w, const char *line, size_t n, u64 ts_ns);
 int kvt_write_meta(struct kvt_writer *w, const json_t *doc);
 /* Writes out all that is buffered (a block each kind).  Called on every tick. */
 int kvt_flush(struct kvt_writer *w);
+/* Adds the records of each block that is written to *in_file, until the writer is closed. */
+void kvt_count(struct kvt_writer *w, u64 *in_file);
 /* While set, blocks are stored uncompressed: the reader of the ring is behind. */
 void kvt_set_busy(struct kvt_writer *w, bool busy);
 /* Flushes, writes the footer document (NULL = leave the file without one), syncs, closes, frees. */

@@ -34,6 +34,7 @@ struct kvt_writer {
 	void *sink_arg;
 	int error; /* the first one; every later call returns it */
 	bool busy;
+	u64 *in_file; /* see kvt_count(), or NULL */
 	struct block_buf block[N_BLOCKS];
 	ZSTD_CCtx *zstd;
 	u8 *planes; /* the records of a block, to be packed */
@@ -188,8 +189,8 @@ static int flush_block(struct kvt_writer *w, u32 at)
 		.last_ts_ns = bb->last_ts_ns,
 	};
 
-	if (bb->n && !w->error)
-		write_block(w, &b, bb->p);
+	if (bb->n && !w->error && !write_block(w, &b, bb->p) && w->in_file && b.record_bytes)
+		*w->in_file += bb->n / b.record_bytes;
 	bb->n = 0;
 	return w->error;
 }
@@ -305,6 +306,11 @@ int kvt_flush(struct kvt_writer *w)
 	for (at = 1; at < N_BLOCKS; at++)
 		flush_block(w, at);
 	return w->error;
+}
+
+void kvt_count(struct kvt_writer *w, u64 *in_file)
+{
+	w->in_file = in_file;
 }
 
 void kvt_set_busy(struct kvt_writer *w, bool busy)

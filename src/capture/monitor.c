@@ -265,7 +265,8 @@ static void put_seconds(struct buf *b, u64 ns)
 
 static void put_metadata(const struct monitor *m, struct buf *b, const json_t *footer)
 {
-	static const char *const account[] = { "seen", "stored", "filtered", "ring_full", "map_full", "hook_missed" };
+	static const char *const account[] = { "seen",	   "stored",	  "filtered", "ring_full",
+					       "map_full", "hook_missed", "unread" };
 	time_t now = time(NULL);
 	u32 i, distinct = 0;
 	char when[64] = "";

@@ -179,9 +179,9 @@ static void put_footer(struct buf *b, const json_t *doc)
 	if (!meta_is_synthetic(doc))
 		put_doc(b, doc);
 	if (!json_is_false(json_object_get(doc, "complete")) && json_object_get(doc, "ring_full"))
-		buf_printf(
-			b, "{\"event_type\":\"drops\",\"dropped\":%lld}\n",
-			(long long)(number(doc, "ring_full") + number(doc, "map_full") + number(doc, "hook_missed")));
+		buf_printf(b, "{\"event_type\":\"drops\",\"dropped\":%lld}\n",
+			   (long long)(number(doc, "ring_full") + number(doc, "map_full") + number(doc, "hook_missed") +
+				       number(doc, "unread")));
 }
 
 /* Ends the file at hand; it has its name when this is 0. */

@@ -266,6 +266,7 @@ static json_t *account_json(const struct account *a)
 	json_set_u64(o, "ring_full", n.ring_full);
 	json_set_u64(o, "map_full", n.map_full);
 	json_set_u64(o, "hook_missed", n.hook_missed);
+	json_set_u64(o, "unread", n.unread);
 	json_set_u64(o, "filtered", n.filtered);
 	return o;
 }
@@ -384,7 +385,7 @@ static void text_account(struct buf *b, const struct account *a)
 
 	buf_printf(b, "  seen %llu = stored %llu + in flight %llu + filtered %llu + lost %llu; hooks missed %llu\n",
 		   (unsigned long long)n.seen, (unsigned long long)n.stored, (unsigned long long)n.in_flight,
-		   (unsigned long long)n.filtered, (unsigned long long)(n.ring_full + n.map_full),
+		   (unsigned long long)n.filtered, (unsigned long long)(n.ring_full + n.map_full + n.unread),
 		   (unsigned long long)n.hook_missed);
 }
 

@@ -26,6 +26,7 @@ struct cap_writer {
 	const struct cap_document *document; /* in place of a capture, else NULL */
 	enum cap_format format;
 	struct older_uring older;
+	u64 records, *in_file; /* that came, and those that were flushed */
 	int error;
 };
 
@@ -143,7 +144,14 @@ int cap_write(struct cap_writer *w, const void *record, size_t size, struct name
 	if (w->kvt)
 		return kvt_write(w->kvt, record, size, event_time(record));
 	put_text(w, record, names);
+	w->records++;
 	return w->line.n >= TEXT_BYTES ? hand_on(w) : w->error;
+}
+
+static void note_in_file(struct cap_writer *w)
+{
+	if (!w->error && w->in_file)
+		*w->in_file = w->records;
 }
 
 int cap_flush(struct cap_writer *w)
@@ -152,7 +160,15 @@ int cap_flush(struct cap_writer *w)
 		return kvt_flush(w->kvt);
 	if (!hand_on(w))
 		w->error = zout_flush(w->text);
+	note_in_file(w);
 	return w->error;
+}
+
+void cap_count(struct cap_writer *w, u64 *in_file)
+{
+	w->in_file = in_file;
+	if (w->kvt)
+		kvt_count(w->kvt, in_file);
 }
 
 void cap_set_busy(struct cap_writer *w, bool busy)
@@ -166,7 +182,8 @@ static void put_drops(struct cap_writer *w, const json_t *footer)
 {
 	json_int_t dropped = json_integer_value(json_object_get(footer, "ring_full")) +
 			     json_integer_value(json_object_get(footer, "map_full")) +
-			     json_integer_value(json_object_get(footer, "hook_missed"));
+			     json_integer_value(json_object_get(footer, "hook_missed")) +
+			     json_integer_value(json_object_get(footer, "unread"));
 
 	buf_printf(&w->line, "{%s\"dropped\":%lld}\n", w->format == CAP_OLDER_URING ? "" : "\"event_type\":\"drops\",",
 		   (long long)dropped);
@@ -201,7 +218,9 @@ int cap_close(struct cap_writer *w, const json_t *footer)
 		if (!ret)
 			ret = hand_on(w);
 		closed = zout_close(w->text);
-		ret = ret ? ret : closed;
+		w->error = ret ? ret : closed;
+		note_in_file(w);
+		ret = w->error;
 	}
 	older_uring_free(&w->older);
 	buf_free(&w->line);

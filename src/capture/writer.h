@@ -45,6 +45,12 @@ int cap_create_document(struct cap_writer **out, const char *path, const struct 
 int cap_write(struct cap_writer *w, const void *record, size_t size, struct names *names);
 /* Hands all that is buffered to the kernel: what is lost by a kill is what came since. */
 int cap_flush(struct cap_writer *w);
+/*
+ * Counts the records that are in the file, from now on until it is closed: in
+ * whole blocks, or in text that was flushed.  After an error that is what can
+ * be read again, in text at least.
+ */
+void cap_count(struct cap_writer *w, u64 *in_file);
 /* The producer is ahead: spend no time on compression. */
 void cap_set_busy(struct cap_writer *w, bool busy);
 /*

@@ -88,7 +88,7 @@ static const struct opt opts[] = {
 		0, "exact-pages", &o.exact_pages,
 		"mmap: no fault-around on the whole machine meanwhile, so that each page that is used has a fault of its own (more faults, exact footprint)"),
 	OPT_GROUP("Cost"),
-	OPT_SIZE(0, "ring", &o.ring_bytes, "SIZE", "ring buffer for each 8 CPUs (default 16M)"),
+	OPT_SIZE(0, "ring", &o.ring_bytes, "SIZE", "ring buffer for each 8 CPUs, all of it in memory from the start (default 16M)"),
 	OPT_FLAG(0, "no-entry", &o.no_entry,
 		 "no probe at the entry of the driver: no wait time, attempts and refused commands"),
 	OPT_FLAG(0, "no-cq-overflow", &o.no_cq_overflow, "do not record completion queue overflows"),
@@ -354,8 +354,8 @@ static void print_summary(const struct session *s, const struct recorder_totals 
 	fwrite(b.p, 1, b.n, stderr);
 	buf_free(&b);
 	if (summary_lost(t))
-		warn("LOST events: ring full %llu (--ring larger), map full %llu, hooks missed %llu",
-		     ULL(sum.ring_full), ULL(sum.map_full), ULL(sum.hook_missed));
+		warn("LOST events: ring full %llu (--ring larger), map full %llu, hooks missed %llu, unread %llu",
+		     ULL(sum.ring_full), ULL(sum.map_full), ULL(sum.hook_missed), ULL(sum.unread));
 	if (t->extra.pid_full)
 		warn("%llu child processes were not followed: too many at once", ULL(t->extra.pid_full));
 	if (t->extra.foreign)
@@ -364,6 +364,17 @@ static void print_summary(const struct session *s, const struct recorder_totals 
 		note("nothing was recorded: no %s passed the filters; %llu other events were seen",
 		     s->o.passthrough_only ? "passthrough command (io_uring_cmd on /dev/ng*)" : "event",
 		     ULL(sum.filtered));
+}
+
+/* The file cannot say any more what is not in it. */
+static int failed(const struct recorder_totals *t, int error, const char *path)
+{
+	err(error, "recording to %s failed; what was written is readable up to there", path);
+	warn("LOST: %llu of %llu records were not written; %llu events were left unread in the kernel",
+	     ULL(summary_unwritten(t)), ULL(t->records), ULL(recorder_loss(t).unread));
+	if (o.json)
+		summary_print_json(t, END_ERROR, path, stdout);
+	return EXIT_FAILED;
 }
 
 static void tell_extents(const struct extents *x)
@@ -416,6 +427,7 @@ static int record(struct session *s, struct recorder *r, const char *path, enum 
 		err(ret, "cannot write %s", path);
 		return EXIT_FAILED;
 	}
+	cap_count(r->writer, &r->totals.in_file);
 	recorder_catch_signals();
 	if (x->n_patterns) {
 		r->named = extents_named;
@@ -474,10 +486,8 @@ static int record(struct session *s, struct recorder *r, const char *path, enum 
 	footer = session_footer(&r->totals, end);
 	ret = cap_close(r->writer, end == END_ERROR ? NULL : footer);
 	json_decref(footer);
-	if (end == END_ERROR || ret) {
-		err(ret ? ret : r->error, "recording to %s failed; what was written is readable up to there", path);
-		return EXIT_FAILED;
-	}
+	if (end == END_ERROR || ret)
+		return failed(&r->totals, ret ? ret : r->error, path);
 	if (strcmp(path, "-") && !stat(path, &st))
 		file_bytes = (u64)st.st_size;
 	if (o.json && summary_print_json(&r->totals, end, path, stdout))
@@ -592,7 +602,8 @@ const struct cmd cmd_record = {
 		"what came into the page cache, readahead, direct IO; by device the requests.\n\n"
 		"Behind -- a program is started, it and its children are recorded, and its exit status is passed on.\n\n"
 		"Ends on Ctrl-C, SIGTERM, after --duration, or with the program; then nothing that was recorded is lost. "
-		"Every loss is counted and shown. Needs root; 'kvio doctor' tells what is missing.",
+		"Every loss is counted and shown: ring full, map full, hooks missed, unread (kept in the kernel, never read), "
+		"and, where the file cannot be written, what is not in it. Needs root; 'kvio doctor' tells what is missing.",
 	.notes =
 		"OVERHEAD\n\n"
 		"Time in the kernel for one event (bpf_stats) and events that reached the file in a second, measured on "

@@ -271,8 +271,8 @@ static void judge(struct grade *g, const struct model *m, const struct grade_opt
 	bool sem_cut = m->sem_in.malformed || m->sem_in.tail_cut || m->sem_in.input_cut;
 
 	g->no_data = !g->n || !m->cmd.n;
-	g->incomplete = h->dropped || h->hook_missed || h->malformed || h->tail_cut || h->not_closed || g->no_data ||
-			(h->no_account && !o->assume_complete);
+	g->incomplete = h->dropped || h->hook_missed || h->unread || h->malformed || h->tail_cut || h->not_closed ||
+			g->no_data || (h->no_account && !o->assume_complete);
 	/* Commands of records that were cut off have no other. */
 	g->contradicted |= foreign || g->duplicate_ids || g->ambiguous_cmds || (g->orphan_cmds && !sem_cut);
 	g->deviates = g->contradicted || g->exact < g->n || g->orphan_cmds;

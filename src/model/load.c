@@ -115,6 +115,7 @@ int put_running(struct input *in, u32 witness, u64 ts_ns, const struct account *
 		sum.ring_full += in->running[i].ring_full;
 		sum.map_full += in->running[i].map_full;
 		sum.hook_missed += in->running[i].hook_missed;
+		sum.unread += in->running[i].unread;
 		sum.filtered += in->running[i].filtered;
 	}
 	if (!in->footer)
@@ -134,6 +135,7 @@ static void add_account(struct model *m, const struct account *a)
 	sum->ring_full += a->ring_full;
 	sum->map_full += a->map_full;
 	sum->hook_missed += a->hook_missed;
+	sum->unread += a->unread;
 	sum->filtered += a->filtered;
 	sum->in_flight += a->in_flight;
 	if (!sum->defect)

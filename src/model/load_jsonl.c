@@ -245,7 +245,7 @@ static int put_span(struct input *in, const struct jsonl_span *s)
 
 static int put_loss(struct input *in, const struct jsonl_loss *l, enum jsonl_kind kind, const char *line, size_t n)
 {
-	const struct account account = {
+	struct account account = {
 		.present = true,
 		.complete = kind == JSONL_FOOTER && l->complete,
 		.seen = l->seen,
@@ -256,6 +256,8 @@ static int put_loss(struct input *in, const struct jsonl_loss *l, enum jsonl_kin
 		.filtered = l->filtered,
 		.in_flight = l->in_flight,
 	};
+
+	u8 witness = loss_rest(line, n, &account.unread);
 
 	in->n.other++;
 	if (kind == JSONL_DROPS) {
@@ -269,7 +271,7 @@ static int put_loss(struct input *in, const struct jsonl_loss *l, enum jsonl_kin
 		in->footer = in->closed = true;
 		return 0;
 	}
-	return put_running(in, loss_witness(line, n), l->ts_ns, &account);
+	return put_running(in, witness, l->ts_ns, &account);
 }
 
 /* The head of a capture: the only nested line. */

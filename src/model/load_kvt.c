@@ -193,6 +193,7 @@ static int put_loss(struct input *in, const struct ev_loss *e)
 		.ring_full = e->ring_full,
 		.map_full = e->map_full,
 		.hook_missed = e->hook_missed,
+		.unread = e->unread,
 		.filtered = e->filtered,
 	};
 
@@ -373,6 +374,7 @@ static void put_footer(struct input *in, const json_t *doc)
 		.ring_full = doc_u64(doc, "ring_full"),
 		.map_full = doc_u64(doc, "map_full"),
 		.hook_missed = doc_u64(doc, "hook_missed"),
+		.unread = doc_u64(doc, "unread"),
 		.filtered = doc_u64(doc, "filtered"),
 		.in_flight = doc_u64(doc, "in_flight"),
 	};

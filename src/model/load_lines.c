@@ -201,9 +201,13 @@ int load_other_line(struct input *in, const char *line, size_t n)
 	return 0;
 }
 
-u8 loss_witness(const char *line, size_t n)
+u8 loss_rest(const char *line, size_t n, u64 *unread)
 {
 	struct members m;
 
-	return members_scan(&m, line, n) ? 0 : fold_witness(&m);
+	*unread = 0;
+	if (members_scan(&m, line, n))
+		return 0;
+	*unread = members_u64(&m, "unread");
+	return fold_witness(&m);
 }

@@ -19,7 +19,8 @@ int add_loss_tick(struct model *m, u64 ts_ns, u32 witness, const struct account 
 
 	if (!ret)
 		l->tick[l->n_ticks++] =
-			(struct loss_tick){ ts_ns, a->ring_full + a->map_full + a->hook_missed, l->n_inputs, witness };
+			(struct loss_tick){ ts_ns, a->ring_full + a->map_full + a->hook_missed + a->unread, l->n_inputs,
+					    witness };
 	return ret;
 }
 

@@ -47,6 +47,7 @@ void health_take(struct health *h, const struct model *m)
 	*h = (struct health){
 		.dropped = a->ring_full + a->map_full,
 		.hook_missed = a->hook_missed,
+		.unread = a->unread,
 		.orphans = m->dev_in.unpaired_completions,
 		.negative = m->dev_in.negative_latency,
 		.malformed = m->sem_in.malformed + m->dev_in.malformed,
@@ -70,7 +71,7 @@ void health_take(struct health *h, const struct model *m)
 	}
 	if (h->no_completions)
 		h->unpaired = 0;
-	h->lossy = h->dropped || h->hook_missed || h->unpaired || h->orphans;
+	h->lossy = h->dropped || h->hook_missed || h->unread || h->unpaired || h->orphans;
 	h->incomplete = h->malformed || h->tail_cut || h->no_account || h->not_closed;
 }
 

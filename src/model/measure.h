@@ -105,6 +105,7 @@ struct health {
 	bool incomplete; /* the input was cut, damaged, or never ended properly */
 	u64 dropped;	 /* ring full + map full */
 	u64 hook_missed;
+	u64 unread;    /* kept by the tracer's programs, never taken over */
 	u64 unpaired;  /* commands without a completion although the capture has completions */
 	u64 orphans;   /* completions without a command */
 	u64 negative;  /* completions before their command: clamped, in no latency */

@@ -259,11 +259,11 @@ struct anchor {
 	u32 uncertainty_ns;
 };
 
-/* The account of one input: seen = stored + in flight + dropped + filtered. */
+/* The account of one input: seen = stored + in flight + dropped + unread + filtered. */
 struct account {
 	bool present;  /* the capture has one */
 	bool complete; /* the capture was ended properly */
-	u64 seen, stored, ring_full, map_full, hook_missed, filtered;
+	u64 seen, stored, ring_full, map_full, hook_missed, unread, filtered;
 	u64 in_flight; /* not completed when the recording ended */
 	u32 defect;    /* why the file is not whole ("no footer at byte N", ...), or 0 */
 };

@@ -15,7 +15,7 @@
 	X(err) X(errno) X(in_flight) X(path) X(op) X(part) X(bytes) X(slot_offset) X(rank) X(fmt) X(chunk) X(error) \
 	X(instance) X(producer_pid) X(key) X(label) X(applied_base_ns) X(lba_bytes) X(kvio_schema) X(hostname) \
 	X(device_path) X(io_engine) X(block_align) X(header_bytes) X(max_data_transfer_size) X(seen) X(stored) X(dropped) \
-	X(hook_missed) X(filtered) X(complete) X(malformed) X(tail_cut) X(orphan_completions) X(user_data) X(res) \
+	X(hook_missed) X(unread) X(filtered) X(complete) X(malformed) X(tail_cut) X(orphan_completions) X(user_data) X(res) \
 	X(tokens) X(request_id) X(n) X(lean)
 #define PF_MODEL_KEY_ID(name) K_##name,
 enum pf_model_key { PF_MODEL_KEYS(PF_MODEL_KEY_ID) N_K };

@@ -63,6 +63,7 @@ int pf_take_info(const struct draft *d, struct pf_arm *arm, struct pf_about *abo
 	m->account.stored = pf_row_u64(row, K_stored);
 	m->account.ring_full = pf_row_u64(row, K_dropped);
 	m->account.hook_missed = pf_row_u64(row, K_hook_missed);
+	m->account.unread = pf_row_u64(row, K_unread);
 	m->account.filtered = pf_row_u64(row, K_filtered);
 	m->account.in_flight = about->in_flight;
 	m->dev_in.malformed = pf_row_u64(row, K_malformed);

@@ -40,8 +40,9 @@ static u32 defects(const struct grade_context *c, const char *out[8], char *text
 	const struct health *h = &c->g->health;
 	u32 k = 0;
 
-	if (h->dropped || h->hook_missed) {
-		snprintf(text, n, "%llu events were lost while recording", ULL(h->dropped + h->hook_missed));
+	if (h->dropped || h->hook_missed || h->unread) {
+		snprintf(text, n, "%llu events were lost while recording",
+			 ULL(h->dropped + h->hook_missed + h->unread));
 		out[k++] = text;
 	}
 	if (h->malformed)
@@ -412,7 +413,7 @@ static void completeness_json(struct json *j, const struct grade_context *c)
 
 	jw_object(j, "completeness");
 	jw_bool(j, "complete", !c->g->incomplete);
-	jw_number(j, "dropped", h->dropped + h->hook_missed);
+	jw_number(j, "dropped", h->dropped + h->hook_missed + h->unread);
 	jw_number(j, "malformed_lines", h->malformed);
 	jw_number_of(j, "first_bad_line", h->first_bad_line, h->first_bad_line);
 	jw_bool(j, "cut", h->tail_cut);

@@ -214,6 +214,7 @@ static u32 account_lines(struct line *l, const struct report_arm *a)
 	LINE("filtered out, as asked for", "n", c->present, c->filtered);
 	LINE("dropped: ring full", "lost", c->present, c->ring_full);
 	LINE("dropped: map full", "lost", c->present, c->map_full);
+	LINE("left unread in the kernel", "lost", c->present, c->unread);
 	LINE("runs of the tracer that the kernel skipped", "lost", c->present, c->hook_missed);
 	LINE("commands without a completion", "lost", true, h->unpaired);
 	LINE("completions without a command", "lost", true, h->orphans);
@@ -334,10 +335,10 @@ static void whole(struct buf *out, const struct report_arm *a)
 
 	if (!c->present)
 		buf_lit(out, "the capture has no account of its events");
-	else if (c->seen == c->stored + c->in_flight + c->ring_full + c->map_full + c->filtered)
-		buf_lit(out, "yes: seen = stored + in flight + dropped + filtered");
+	else if (c->seen == c->stored + c->in_flight + c->ring_full + c->map_full + c->unread + c->filtered)
+		buf_lit(out, "yes: seen = stored + in flight + dropped + unread + filtered");
 	else
-		buf_lit(out, "no: seen is not stored + in flight + dropped + filtered");
+		buf_lit(out, "no: seen is not stored + in flight + dropped + unread + filtered");
 }
 
 void html_account(struct json *j, const struct report_arm *arms, u32 n)

@@ -252,7 +252,8 @@ static void text_account(struct buf *b, const json_t *footer)
 		   (long long)json_integer_value(json_object_get(footer, "filtered")),
 		   (long long)(json_integer_value(json_object_get(footer, "ring_full")) +
 			       json_integer_value(json_object_get(footer, "map_full")) +
-			       json_integer_value(json_object_get(footer, "hook_missed"))));
+			       json_integer_value(json_object_get(footer, "hook_missed")) +
+			       json_integer_value(json_object_get(footer, "unread"))));
 }
 
 static void text(const struct mmap_sums *all, struct buf *b, const struct fault_sums *s, const json_t *footer)
@@ -286,7 +287,8 @@ static void jw_file(struct json *j, const struct mmap_sums *all, u32 dev, u64 in
 
 static void json(const struct mmap_sums *all, struct buf *b, const struct fault_sums *s, const json_t *footer)
 {
-	static const char *const account[] = { "seen", "stored", "filtered", "ring_full", "map_full", "hook_missed" };
+	static const char *const account[] = { "seen",	   "stored",	  "filtered", "ring_full",
+					       "map_full", "hook_missed", "unread" };
 	struct json j = { .b = b };
 	u32 i;
 

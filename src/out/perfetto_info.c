@@ -69,6 +69,7 @@ static void loss_args(struct pf_writer *w, const struct pf_draw *a)
 		pf_arg_u64(w, ARG_stored, acc->stored);
 		pf_arg_u64(w, ARG_dropped, h->dropped);
 		pf_arg_u64(w, ARG_hook_missed, h->hook_missed);
+		meta_number(w, ARG_unread, h->unread);
 		pf_arg_u64(w, ARG_filtered, acc->filtered);
 	}
 	pf_arg_bool(w, ARG_complete, !h->incomplete);

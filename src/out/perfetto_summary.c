@@ -118,9 +118,9 @@ static void inputs(struct buf *b, const struct model *m, const struct perfetto_s
 	if (acc->present)
 		buf_printf(
 			b,
-			"  losses  : seen %llu, stored %llu, dropped %llu, skipped %llu, filtered %llu, in flight %llu\n",
+			"  losses  : seen %llu, stored %llu, dropped %llu, skipped %llu, unread %llu, filtered %llu, in flight %llu\n",
 			ULL(acc->seen), ULL(acc->stored), ULL(acc->ring_full + acc->map_full), ULL(acc->hook_missed),
-			ULL(acc->filtered), ULL(acc->in_flight));
+			ULL(acc->unread), ULL(acc->filtered), ULL(acc->in_flight));
 }
 
 static void offset_line(struct buf *b, const struct offset_account *o)
@@ -307,6 +307,7 @@ static void json_losses(struct buf *b, const struct model *m, const struct healt
 		n[cmd_state(m, i)]++;
 	buf_printf(b, ",\"losses\":{\"dropped\":%llu", ULL(h->dropped));
 	number(b, "hook_missed", h->hook_missed);
+	number(b, "unread", h->unread);
 	number(b, "malformed", h->malformed);
 	number(b, "unpaired", n[STATE_UNPAIRED]);
 	number(b, "orphan_completions", h->orphans);

@@ -58,7 +58,7 @@ enum event_type { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER =
 	X(cmds) X(gbps) X(label) X(base_ns) X(applied_base_ns) X(rebased) X(sem_file) X(ebpf_file) X(lba_bytes)        \
 	X(anchors) X(kvio_schema) X(hostname) X(device_path) X(io_engine) X(block_align) X(header_bytes)               \
 	X(max_data_transfer_size) X(join) X(commands) X(refused) X(failed) X(reissued) X(unpaired) X(seen) X(stored)   \
-	X(dropped) X(hook_missed) X(filtered) X(complete) X(malformed) X(tail_cut) X(cq_overflows)                     \
+	X(dropped) X(hook_missed) X(unread) X(filtered) X(complete) X(malformed) X(tail_cut) X(cq_overflows)                     \
 	X(orphan_completions) X(user_data) X(res) X(tokens) X(request_id) X(ms) X(n) X(lat_p50_ns) X(lat_max_ns)       \
 	X(dur_p50_ns) X(dur_max_ns) X(headers) X(parts) X(outside_bytes) X(join_why) X(piece) X(aggregated) X(device) X(lean) \
 	X(fd) X(fd2) X(offset) X(address) X(size) X(size_partial) X(arg) X(ret) X(ring) X(sqe_flags) X(sqpoll) X(punted)       \

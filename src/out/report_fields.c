@@ -31,6 +31,7 @@ const struct report_field report_fields[] = {
 	{ 1, "stored", "i0", "of these, in the capture" },
 	{ 1, "dropped", "i0", "of these, dropped: ring or map full" },
 	{ 1, "hook_missed", "i0", "runs of the tracer that the kernel skipped" },
+	{ 1, "unread", "i0", "of the seen, kept by the tracer and never taken over" },
 	{ 1, "filtered", "i0", "of the seen, filtered out" },
 	{ 1, "unpaired_commands", "i", "commands without a completion" },
 	{ 1, "unpaired_completions", "i", "completions without a command" },

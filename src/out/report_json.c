@@ -185,6 +185,7 @@ static void health(struct json *j, const struct model *m, const struct measure *
 	jw_number_of(j, "stored", a->stored, a->present);
 	jw_number_of(j, "dropped", h->dropped, a->present);
 	jw_number_of(j, "hook_missed", h->hook_missed, a->present);
+	jw_number_of(j, "unread", h->unread, a->present);
 	jw_number_of(j, "filtered", a->filtered, a->present);
 	jw_number(j, "unpaired_commands", h->unpaired);
 	jw_number(j, "unpaired_completions", h->orphans);

@@ -75,6 +75,7 @@ static const struct desc descs[] = {
 	FLAG(G_LOSS, health, incomplete, "incomplete", "the input was cut, damaged, or not ended properly"),
 	COUNT(G_LOSS, health, dropped, "dropped", "events dropped, ring or map full"),
 	COUNT(G_LOSS, health, hook_missed, "hook_missed", "runs of the tracer that the kernel skipped"),
+	COUNT(G_LOSS, health, unread, "unread", "events kept by the tracer and never taken over"),
 	COUNT(G_LOSS, health, unpaired, "unpaired", "commands without a completion"),
 	COUNT(G_LOSS, health, orphans, "orphans", "completions without a command"),
 	COUNT(G_LOSS, health, negative, "negative", "completions earlier than their command"),

@@ -76,6 +76,10 @@ static void lossy(struct report_warnings *w, const struct model *m, const struct
 			   S(h->hook_missed));
 		end_sentence(w);
 	}
+	if (h->unread) {
+		buf_printf(&w->text, "LOSSY: %llu event%s left unread in the kernel", ULL(h->unread), S(h->unread));
+		end_sentence(w);
+	}
 	if (h->unpaired) {
 		buf_printf(&w->text, "LOSSY: %llu of %llu commands (%.1f %%) have no completion", ULL(h->unpaired),
 			   ULL(n), percent(h->unpaired, n));

@@ -31,6 +31,8 @@ static u64 loss_number(const struct sql *s, u32 arm, const struct health *h, int
 		return a->map_full;
 	case LOSS_hook_missed:
 		return a->hook_missed;
+	case LOSS_unread:
+		return a->unread;
 	case LOSS_filtered:
 		return a->filtered;
 	case LOSS_in_flight:

@@ -137,7 +137,7 @@ s64 sql_marker_key(struct sql *s, u32 row, int column);
 
 /* sql_about.c: one row an arm; one row a fact. */
 #define SQL_LOSS_COLUMNS(X) \
-	X(complete) X(has_account) X(seen) X(stored) X(ring_full) X(map_full) X(hook_missed) X(filtered) X(in_flight) \
+	X(complete) X(has_account) X(seen) X(stored) X(ring_full) X(map_full) X(hook_missed) X(unread) X(filtered) X(in_flight) \
 	X(commands) X(completions) X(unpaired) X(orphans) X(negative_latency) X(cq_overflows) X(semantic) X(serving) \
 	X(malformed) X(first_bad_line) X(tail_cut) X(unknown) X(cut_commands) X(cut_operations) X(grouped) X(lossy) X(incomplete) \
 	X(defect)

@@ -138,6 +138,7 @@ static void set_account(json_t *f, const struct ev_loss *e)
 	json_set_u64(f, "ring_full", e->ring_full);
 	json_set_u64(f, "map_full", e->map_full);
 	json_set_u64(f, "hook_missed", e->hook_missed);
+	json_set_u64(f, "unread", e->unread);
 	json_set_u64(f, "filtered", e->filtered);
 }
 
@@ -164,7 +165,7 @@ json_t *session_footer(const struct recorder_totals *t, enum recorder_end end)
 	u32 i;
 
 	json_set_str(f, "event_type", "footer");
-	json_object_set_new(f, "complete", json_true());
+	json_object_set_new(f, "complete", json_boolean(end != END_ERROR));
 	json_set_str(f, "ended_by", ends[end]);
 	json_set_u64(f, "started_ns", t->started_ns);
 	json_set_u64(f, "ended_ns", t->ended_ns);

@@ -17,7 +17,12 @@ u64 summary_lost(const struct recorder_totals *t)
 {
 	struct ev_loss sum = recorder_loss(t);
 
-	return sum.ring_full + sum.map_full + sum.hook_missed;
+	return sum.ring_full + sum.map_full + sum.hook_missed + sum.unread;
+}
+
+u64 summary_unwritten(const struct recorder_totals *t)
+{
+	return t->records - MIN(t->in_file, t->records);
 }
 
 u64 summary_events(const struct recorder_totals *t)
@@ -103,7 +108,7 @@ static void account(struct buf *b, const struct recorder_totals *t, u8 w, bool n
 
 	buf_printf(b, "  %s%sseen %llu = stored %llu + in flight %llu + filtered %llu + lost %llu\n",
 		   named ? event_witness_name(w) : "", named ? ": " : "", ULL(e->seen), ULL(e->stored),
-		   ULL(t->in_flight_of[w]), ULL(e->filtered), ULL(e->ring_full + e->map_full));
+		   ULL(t->in_flight_of[w]), ULL(e->filtered), ULL(e->ring_full + e->map_full + e->unread));
 }
 
 void summary_text(struct buf *b, const struct recorder_totals *t, const char *path, u64 file_bytes)
@@ -177,6 +182,8 @@ int summary_print_json(const struct recorder_totals *t, enum recorder_end end, c
 	json_set_str(f, "event_type", "record_summary");
 	json_set_u64(f, "schema_version", 1);
 	json_set_str(f, "file", path);
+	json_set_u64(f, "records", t->records);
+	json_set_u64(f, "unwritten", summary_unwritten(t));
 	json_set_u64(f, "reads", t->reads);
 	json_set_u64(f, "read_bytes", t->read_bytes);
 	json_set_u64(f, "writes", t->writes);

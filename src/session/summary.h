@@ -10,6 +10,8 @@
 
 /* Events lost in any way, all tracers. */
 u64 summary_lost(const struct recorder_totals *t);
+/* Records of all kinds that were taken over and are not in the file: 0 unless writing failed. */
+u64 summary_unwritten(const struct recorder_totals *t);
 /* Commands, calls... recorded: what is not a name or a note. */
 u64 summary_events(const struct recorder_totals *t);
 /* For people, one screen.  path "-" is standard output. */

@@ -155,7 +155,7 @@ static int deliver(struct tracer *t, const void *record, size_t size, trace_fn f
 	if (e->flags & URING_FILE)
 		ret = files_met(t->files, e->dev, e->ino, e->tid, e->sqe_flags & 1 ? -1 : e->fd, e->ts_ns, fn, arg);
 	if (!ret && !files_wanted(t->files, e->flags & URING_FILE, e->dev, e->ino)) {
-		t->unwanted++;
+		t->taken.unwanted++;
 		return 0;
 	}
 	return ret ? ret : fn(arg, record, size);
@@ -175,6 +175,7 @@ const struct tracer_ops iouring_tracer = {
 	.give_up = give_up,
 	.attach = attach,
 	.detach = detach,
+	.stored = { EV_URING, EV_CQ_OVERFLOW },
 	.kinds = { EV_URING, RAW_PATH },
 	.deliver = deliver,
 	.in_flight = in_flight,

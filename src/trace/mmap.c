@@ -365,7 +365,7 @@ static int deliver(struct tracer *t, const void *record, size_t size, trace_fn f
 		return footprint_direct(&s->pages, dio->dev, dio->ino, dio->write, dio->offset, dio->bytes);
 	default:
 		if (!files_wanted(t->files, true, fault->ev.dev, fault->ev.ino)) {
-			t->unwanted++;
+			t->taken.unwanted++;
 			return 0;
 		}
 		ret = footprint_fault(&s->pages, &fault->ev, fault->pid);
@@ -428,6 +428,7 @@ static int take_cache(struct listener *l, const void *key, const void *value)
 
 	if (!f)
 		return -ENOMEM;
+	l->t->taken.summed += c->fills + c->ra_calls;
 	f->changed |= f->sums.fills != c->fills || f->sums.ra_calls != c->ra_calls;
 	f->sums.fills = c->fills;
 	f->sums.fill_pages = c->fill_pages;
@@ -458,6 +459,7 @@ static int tell_block(struct listener *l, const void *key, const void *value)
 	bool is_new;
 	u32 *told = map64_put(&s->told, (u64)id->dev << 1 | id->write, &is_new), i;
 
+	l->t->taken.summed += b->requests;
 	if (!told)
 		return -ENOMEM;
 	if (!is_new && !l->all && *told == (u32)b->requests)
@@ -487,10 +489,12 @@ static int sums(struct tracer *t, bool all, trace_fn fn, void *arg)
 	const struct mmap_bpf *b = t->bpf;
 	struct state *s = t->state;
 	struct listener l = { t, all, fn, arg };
-	int ret = each_element(b->maps.caches, take_cache, &l);
 	u16 flags = limits(t);
+	int ret;
 	u32 i;
 
+	t->taken.summed = 0;
+	ret = each_element(b->maps.caches, take_cache, &l);
 	for (i = 0; i < s->pages.n_files && !ret; i++) {
 		struct footprint_file *f = &s->pages.file[i];
 		struct ev_cache e = f->sums;
@@ -534,6 +538,7 @@ const struct tracer_ops mmap_tracer = {
 	.give_up = give_up,
 	.attach = attach,
 	.detach = detach,
+	.stored = { EV_FAULT, RAW_DIO },
 	.kinds = { EV_FAULT, RAW_FILE, RAW_DIO, RAW_PATH },
 	.deliver = deliver,
 	.sums = sums,

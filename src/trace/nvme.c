@@ -223,6 +223,7 @@ const struct tracer_ops nvme_tracer = {
 	.give_up = give_up,
 	.attach = attach,
 	.detach = detach,
+	.stored = { EV_NVME, EV_NVME_KV, EV_CQ_OVERFLOW },
 	.in_flight = in_flight,
 	.busy = busy,
 	.destroy = destroy,

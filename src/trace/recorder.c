@@ -146,6 +146,7 @@ struct ev_loss recorder_loss(const struct recorder_totals *t)
 		sum.ring_full += t->loss[i].ring_full;
 		sum.map_full += t->loss[i].map_full;
 		sum.hook_missed += t->loss[i].hook_missed;
+		sum.unread += t->loss[i].unread;
 		sum.filtered += t->loss[i].filtered;
 	}
 	return sum;
@@ -206,6 +207,7 @@ int recorder_event(void *arg, const void *record, size_t size)
 	}
 	if (!r->error)
 		r->error = cap_write(r->writer, record, size, &r->names);
+	r->totals.records += !r->error;
 	if (!r->error && r->named && kind == EV_PATH)
 		tell_named(r, record);
 	/* Snapshots repeat what the watcher asks for on its own. */

@@ -35,6 +35,7 @@ struct recorder_totals {
 	u64 block_reads, block_read_bytes, block_writes, block_write_bytes;
 	struct ev_loss loss[EV_WITNESSES]; /* kind is 0 of a tracer that does not run */
 	struct trace_extra extra;
+	u64 records, in_file;  /* of all kinds: handed to the writer, and those of them that are in the file */
 	u64 first_ns, last_ns; /* of commands */
 	u64 started_ns, ended_ns;
 };

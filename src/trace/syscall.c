@@ -170,7 +170,7 @@ static int deliver(struct tracer *t, const void *record, size_t size, trace_fn f
 		c = record = &copy;
 	}
 	if (!ret && !files_wanted(t->files, c->flags & SYSCALL_FILE, c->dev, c->ino)) {
-		t->unwanted++;
+		t->taken.unwanted++;
 		return 0;
 	}
 	return ret ? ret : fn(arg, record, size);
@@ -191,6 +191,7 @@ const struct tracer_ops syscall_tracer = {
 	.open = open_bpf,
 	.prepare = prepare,
 	.attach = attach,
+	.stored = { EV_SYSCALL },
 	.kinds = { EV_SYSCALL, RAW_FAILED, RAW_PATH },
 	.deliver = deliver,
 	.destroy = destroy,

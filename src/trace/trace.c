@@ -3,10 +3,12 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <linux/membarrier.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "lib/clock.h"
@@ -36,7 +38,9 @@ struct trace {
 	size_t n;
 	struct rings *rings;
 	struct files *files;
-	struct tracer *takes[256]; /* by kind: who takes it first */
+	struct tracer *takes[256];  /* by kind: who takes it first */
+	struct tracer *counts[256]; /* and in whose account it is */
+	bool ended;		    /* no program runs any more */
 	trace_fn fn;
 	void *arg;
 	int pids_fd, tasks_fd;
@@ -171,6 +175,9 @@ static int add_tracer(struct trace *t, const struct tracer_ops *ops, const struc
 	}
 	for (i = 0; i < ARRAY_SIZE(ops->kinds) && ops->kinds[i]; i++)
 		t->takes[ops->kinds[i]] = r;
+	for (i = 0; i < ARRAY_SIZE(ops->stored) && ops->stored[i]; i++)
+		if (!t->counts[ops->stored[i]])
+			t->counts[ops->stored[i]] = r;
 	/* Of the first, which lists processes: the others are told who we are. */
 	if (!t->n++ && tasks_first_pid(r, (u32)getpid(), &t->self))
 		t->self = 0;
@@ -180,11 +187,13 @@ static int add_tracer(struct trace *t, const struct tracer_ops *ops, const struc
 static int on_record(void *arg, const void *record, size_t size)
 {
 	struct trace *t = arg;
-	struct tracer *takes = t->takes[*(const u8 *)record];
+	u8 kind = *(const u8 *)record;
+	struct tracer *takes = t->takes[kind], *counts = t->counts[kind];
+	int ret = takes ? takes->ops->deliver(takes, record, size, t->fn, t->arg) : t->fn(t->arg, record, size);
 
-	if (takes)
-		return takes->ops->deliver(takes, record, size, t->fn, t->arg);
-	return t->fn(t->arg, record, size);
+	if (counts && !ret)
+		counts->taken.records++;
+	return ret;
 }
 
 static int open_shared(struct trace *t, const struct trace_options *o)
@@ -331,6 +340,9 @@ void trace_detach(struct trace *t)
 			r->ops->detach(r);
 		bpf_object__detach_skeleton(r->skeleton);
 	}
+	/* One that still runs elsewhere would put its record behind the drain: a grace period waits for it. */
+	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	t->ended = true;
 }
 
 /* ---- what comes in ---- */
@@ -478,12 +490,11 @@ bool trace_account(const struct trace *t, size_t i, struct ev_loss *loss)
 		.witness = r->ops->witness,
 		.ts_ns = clock_ns(CLOCK_MONOTONIC),
 		.seen = total(r, N_SEEN),
-		.stored = total(r, N_STORED) - r->unwanted,
 		.ring_full = total(r, N_RING_FULL),
 		.map_full = total(r, N_MAP_FULL),
 		.hook_missed = missed_runs(r),
-		.filtered = total(r, N_FILTERED) + r->unwanted,
 	};
+	taken_account(loss, &r->taken, total(r, N_STORED), total(r, N_FILTERED), t->ended);
 	return true;
 }
 

@@ -6,6 +6,7 @@
 #include <bpf/libbpf.h>
 
 #include "trace/shared.h"
+#include "trace/taken.h"
 #include "trace/trace.h"
 
 #define TRACER_FACILITIES 8
@@ -23,7 +24,7 @@ struct tracer {
 	size_t n_facilities;
 	void *bpf;	     /* the skeleton's own struct */
 	void *state;	     /* of the tracer */
-	u64 unwanted;	     /* records that came here and were of no path that is asked for */
+	struct taken taken;  /* what came here, all that the programs kept */
 	bool variant;	     /* which of two programs this kernel takes, for the tracer itself */
 	struct files *files; /* what files are called: the trace's */
 };
@@ -46,6 +47,8 @@ struct tracer_ops {
 	int (*attach)(struct tracer *t);
 	/* Before everything is detached. */
 	void (*detach)(struct tracer *t);
+	/* Records of these kinds are what its programs count as stored; what they keep as sums, sums() counts. */
+	u8 stored[4];
 	/* Takes the records of these kinds on their way to fn. */
 	u8 kinds[4];
 	int (*deliver)(struct tracer *t, const void *record, size_t size, trace_fn fn, void *arg);

@@ -28,7 +28,7 @@ same_lines() { # FILE FILE: in any order
 	sort "$2" >"$tmp/sorted2"
 	cmp "$tmp/sorted1" "$tmp/sorted2"
 }
-closes='$f->{seen} == $f->{stored} + $f->{in_flight} + $f->{ring_full} + $f->{map_full} + $f->{filtered} ? "closes" : "does not close"'
+closes='$f->{seen} == $f->{stored} + $f->{in_flight} + $f->{ring_full} + $f->{map_full} + ($f->{unread} || 0) + $f->{filtered} ? "closes" : "does not close"'
 
 # --- JSONL to JSONL: byte for byte ---
 for f in $D/ours.jsonl $D/driver.jsonl $P/batched/ebpf.jsonl $P/batched/sem.jsonl $D/serving.jsonl $P/kv-key/ebpf.jsonl; do

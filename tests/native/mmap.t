@@ -31,7 +31,7 @@ rec() { # WAY COUNT OPTIONS...
 	tail -n 1 "$dir/$name.out" >"$dir/$name.json"
 	"$KVIO" cat -q "$dir/$name.kvt" >"$dir/$name.jsonl" 2>/dev/null
 	ok "$name: adds up, nothing lost" holds "$name" \
-		'.seen == .stored + .filtered and .ring_full + .map_full + .hook_missed + .in_flight == 0'
+		'.seen == .stored + .filtered and .ring_full + .map_full + .hook_missed + .unread + .in_flight == 0'
 }
 # The last sums of the file.
 sums() { # NAME FILTER

@@ -25,7 +25,7 @@ sql() { # NAME QUERY
 	"$KVIO" sql --csv "$dir/$1.kvt" "$2" 2>/dev/null | tail -n +2 | tr -d '\r' | paste -sd' '
 }
 conserved() { # NAME
-	jq -e '.seen == .stored + .ring_full + .map_full + .filtered and (.ring_full + .map_full + .hook_missed) == 0' \
+	jq -e '.seen == .stored + .ring_full + .map_full + .filtered and (.ring_full + .map_full + .hook_missed + .unread) == 0' \
 		"$dir/$1.json" >/dev/null
 }
 
@@ -125,8 +125,23 @@ ok 'dd: nothing lost' conserved dd
 
 # --- a ring that is too small: what is lost is counted exactly
 rec small --ring 4k -- dd if=/dev/zero of=/dev/null bs=512 count=200003
-is "$(jq '.seen == .stored + .ring_full + .map_full + .filtered' "$dir/small.json")" true 'overload: seen = stored + lost + filtered'
+is "$(jq '.seen == .stored + .ring_full + .map_full + .unread + .filtered' "$dir/small.json") $(of small unread)" 'true 0' 'overload: seen = stored + lost + filtered'
 is "$(of small counts.syscall)" "$(of small stored)" 'overload: what is called stored is in the file'
+
+# --- a file that cannot grow: what is not in it is counted
+(
+	trap '' XFSZ
+	ulimit -f 64
+	rec cut -- dd if=/dev/zero of=/dev/null bs=512 count=200003
+	exit $rc
+)
+is "$? $(of cut complete) $(of cut ended_by)" '1 false error' 'file full: failed, and the summary says so'
+is "$(jq '.seen == .stored + .ring_full + .map_full + .unread + .filtered and .unwritten > 0' "$dir/cut.json")" true \
+	'file full: what was not read any more and what was not written is told'
+is "$("$KVIO" cat --stats --json "$dir/cut.kvt" 2>/dev/null | jq '[.. | .kinds? // empty | del(.meta, .footer)[]] | add')" \
+	"$(jq '.records - .unwritten' "$dir/cut.json")" 'file full: all others are in the file'
+like "$(cat "$dir/cut.err")" "LOST: $(of cut unwritten) of $(of cut records) records were not written; $(of cut unread) events were left unread" \
+	'file full: and said'
 
 # --- 20,000 records in the ring at SIGTERM
 # Of this shell: others may run dd as well.

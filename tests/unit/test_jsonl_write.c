@@ -260,6 +260,11 @@ static void the_longest_line_fits(void **state)
 	memset(&loss, 0xff, sizeof(loss));
 	loss.kind = EV_LOSS;
 	lines_of(&loss, l, 1);
+	assert_true(says(",\"unread\":18446744073709551615,\"filtered\":"));
+	json_decref(l[0]);
+	loss.unread = 0;
+	lines_of(&loss, l, 1);
+	assert_false(says("unread"));
 	json_decref(l[0]);
 }
 

@@ -313,9 +313,63 @@ static void a_full_disk_is_an_error(void **state)
 	json_decref(meta);
 }
 
+/* A device with room for so many bytes. */
+struct room {
+	size_t left;
+};
+
+static int take_bytes(void *arg, const void *data, size_t n)
+{
+	struct room *r = arg;
+
+	(void)data;
+	if (n > r->left)
+		return -ENOSPC;
+	r->left -= n;
+	return 0;
+}
+
+static void records_in_whole_blocks_are_counted(void **state)
+{
+	struct room much = { SIZE_MAX }, little = { 300000 };
+	json_t *meta = json_object();
+	struct kvt_writer *w;
+	u64 written = 0;
+	int ret = 0;
+	u32 i;
+
+	(void)state;
+	assert_int_equal(kvt_writer_open_on(&w, take_bytes, &much, meta), 0);
+	kvt_count(w, &written);
+	for (i = 0; i < N_EVENTS; i++) {
+		struct ev_nvme c = command(i);
+
+		kvt_write(w, &c, sizeof(c), c.ts_ns);
+	}
+	assert_true(written > 0 && written < N_EVENTS);
+	assert_int_equal(kvt_writer_close(w, meta), 0);
+	assert_int_equal(written, N_EVENTS);
+
+	written = 0;
+	assert_int_equal(kvt_writer_open_on(&w, take_bytes, &little, meta), 0);
+	kvt_count(w, &written);
+	kvt_set_busy(w, true); /* blocks as they are: their size is known */
+	for (i = 0; i < N_EVENTS && !ret; i++) {
+		struct ev_nvme c = command(i);
+
+		ret = kvt_write(w, &c, sizeof(c), c.ts_ns);
+	}
+	assert_int_equal(ret, -ENOSPC);
+	assert_int_equal(kvt_writer_close(w, NULL), -ENOSPC);
+	assert_true(written > 0 && written < i);
+	assert_true(written <= 300000 / sizeof(struct ev_nvme));
+	json_decref(meta);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(records_in_whole_blocks_are_counted),
 		cmocka_unit_test(round_trip_keeps_every_record),
 		cmocka_unit_test(compressed_is_smaller),
 		cmocka_unit_test(no_footer_is_incomplete),

@@ -558,10 +558,10 @@ static void the_last_account_counts(void **state)
 {
 	static const char loss[] =
 		"{\"event_type\":\"loss\",\"ts\":1,\"seen\":5,\"stored\":4,\"ring_full\":1}\n"
-		"{\"event_type\":\"loss\",\"ts\":2,\"seen\":50,\"stored\":40,\"ring_full\":9,\"map_full\":1}\n";
+		"{\"event_type\":\"loss\",\"ts\":2,\"seen\":50,\"stored\":36,\"ring_full\":9,\"map_full\":1,\"unread\":4}\n";
 	static const char footer[] =
-		"{\"event_type\":\"footer\",\"complete\":true,\"seen\":60,\"stored\":45,\"ring_full\":9,\"map_full\":2,"
-		"\"hook_missed\":3,\"filtered\":1,\"in_flight\":3,\"counts\":{\"nvme\":45}}\n"
+		"{\"event_type\":\"footer\",\"complete\":true,\"seen\":60,\"stored\":43,\"ring_full\":9,\"map_full\":2,"
+		"\"hook_missed\":3,\"unread\":2,\"filtered\":1,\"in_flight\":3,\"counts\":{\"nvme\":45}}\n"
 		"{\"event_type\":\"drops\",\"dropped\":11}\n";
 	char text[1024];
 	struct model m;
@@ -572,6 +572,7 @@ static void the_last_account_counts(void **state)
 	assert_false(m.account.complete); /* killed */
 	assert_int_equal(m.account.seen, 50);
 	assert_int_equal(m.account.map_full, 1);
+	assert_int_equal(m.account.unread, 4);
 	model_free(&m);
 
 	snprintf(text, sizeof(text), "%s%s", loss, footer);
@@ -579,7 +580,8 @@ static void the_last_account_counts(void **state)
 	assert_true(m.account.present && m.account.complete);
 	assert_int_equal(m.account.seen, 60);
 	assert_int_equal(m.account.seen, m.account.stored + m.account.ring_full + m.account.map_full +
-						 m.account.filtered + m.account.in_flight);
+						 m.account.unread + m.account.filtered + m.account.in_flight);
+	assert_int_equal(m.account.unread, 2);
 	assert_int_equal(m.account.hook_missed, 3);
 
 	/* A second capture: accounts add up, and it has none. */

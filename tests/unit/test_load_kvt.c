@@ -255,7 +255,7 @@ static void key_value_commands_of_both_formats(void **state)
 
 static void a_killed_recorder_leaves_a_readable_capture(void **state)
 {
-	struct ev_loss loss = { .kind = EV_LOSS, .ts_ns = 200, .seen = 50, .stored = 40, .ring_full = 10 };
+	struct ev_loss loss = { .kind = EV_LOSS, .ts_ns = 200, .seen = 50, .stored = 33, .ring_full = 10, .unread = 7 };
 	struct sink s;
 	struct model m;
 
@@ -268,6 +268,7 @@ static void a_killed_recorder_leaves_a_readable_capture(void **state)
 	assert_true(m.account.present);
 	assert_false(m.account.complete);
 	assert_int_equal(m.account.ring_full, 10);
+	assert_int_equal(m.account.unread, 7);
 	assert_true(m.dev_in.input_cut);
 	assert_true(m.account.defect != 0);
 	model_free(&m);

@@ -515,13 +515,13 @@ static void names_stand_in_front_of_commands(void **state)
 static void text_and_foreign_records_are_kept(void **state)
 {
 	struct ev_clock k = { .kind = EV_CLOCK, .monotonic_ns = 3 };
-	u8 foreign[200] = { 99 }, longer[72] = { EV_LOSS };
+	u8 foreign[200] = { 99 }, longer[80] = { EV_LOSS };
 	char line[300000];
 	struct kvt_writer *w = new_file();
 
 	(void)state;
 	foreign[8] = 5;
-	longer[71] = 1;
+	longer[79] = 1;
 	memset(line, ' ', sizeof(line));
 	line[0] = '{';
 	line[sizeof(line) - 1] = '}';

@@ -40,6 +40,6 @@ sql() { # NAME QUERY
 	"$KVIO" sql --csv "$dir/$1.kvt" "$2" 2>/dev/null | tail -n +2 | tr -d '\r' | paste -sd' '
 }
 quiet() { # NAME: everything adds up, and nothing is lost
-	jq -e '.seen == .stored + .in_flight + .ring_full + .map_full + .filtered and
-		(.ring_full + .map_full + .hook_missed + .in_flight) == 0' "$dir/$1.json" >/dev/null
+	jq -e '.seen == .stored + .in_flight + .ring_full + .map_full + .unread + .filtered and
+		(.ring_full + .map_full + .hook_missed + .unread + .in_flight) == 0' "$dir/$1.json" >/dev/null
 }

@@ -23,7 +23,7 @@ run() { # KERNEL
 			"$k $name: the footprint lies between its bounds"
 		is "$(of $name block_reads) $(of $name block_read_bytes)" "$(of $name reads) $(of $name read_bytes)" \
 			"$k $name: block requests are the commands of the drive"
-		is "$(jq -c '[.witnesses[] | .seen == .stored + .filtered and .ring_full + .map_full + .hook_missed == 0]' "$dir/$name.json")" \
+		is "$(jq -c '[.witnesses[] | .seen == .stored + .filtered and .ring_full + .map_full + .hook_missed + .unread == 0]' "$dir/$name.json")" \
 			'[true,true]' "$k $name: adds up, nothing lost"
 	done
 	for name in seq rand advised; do

@@ -10,7 +10,7 @@ lines() {
 	jq -c "select($2)" "$dir/$1.jsonl" | wc -l
 }
 conserved() { # NAME
-	jq -e '.seen == .stored + .in_flight + .ring_full + .map_full + .filtered' "$dir/$1.json" >/dev/null
+	jq -e '.seen == .stored + .in_flight + .ring_full + .map_full + .unread + .filtered' "$dir/$1.json" >/dev/null
 }
 
 compare_with_fio() { # NAME
