@@ -215,10 +215,10 @@ int BPF_PROG(gone, struct task_struct *t)
 	return 0;
 }
 
+/* It has another name now, and another number when it was not the leader, whose end was seen. */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(exec, struct task_struct *t, int old_tid)
 {
-	forget((u32)t->pid);
 	forget((u32)old_tid);
 	return 0;
 }

@@ -83,7 +83,7 @@ hostile=$(printf '"a,""b""/\033[31m"')
 	recipe 'From marker to marker' 'warm up,8192,3,1,2097152,256.0/index,1048576,27,0,0,0.0/,4096,3,1,2097152,512.0' $f "$tmp/markers.jsonl"
 	recipe 'Faults in the timeline' \
 		'/data/index.bin,major,1,1.377019,512//data/index.bin,minor,2,0.015409,0//data/model.bin,major,1,1.637562,512//data/model.bin,minor,29,0.877433,0' $f
-	recipe 'Loss account' 'capture,1,205,182,23,0,0,0,22,0,0,0' $D/missing-cmp/ebpf.jsonl $D/missing-cmp/sem.jsonl
+	recipe 'Loss account' 'capture,1,205,182,23,0,0,0,0,22,0,0,0' $D/missing-cmp/ebpf.jsonl $D/missing-cmp/sem.jsonl
 	recipe 'Import errors of a trace' '' $S/qd1.pftrace.gz
 	cookbook 'Objects by duration'
 	csv $qd1 -f "$tmp/query"

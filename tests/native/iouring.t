@@ -94,6 +94,32 @@ rec term sh -c 'kill -STOP $PPID; "$0" - nops; kill -TERM $PPID; kill -CONT $PPI
 is "$(sql term "select count(*), sum(unfinished) from uring where op = 'nop'") $(of term ring_full) $(of term ended_by)" '20011,0 0 signal' \
 	'SIGTERM with 20,011 requests in the ring: none is lost'
 
+# --- numbers of threads that collide, are used again, and change; names that change
+mkfifo "$dir/go"
+head -c 4096 /dev/zero >"$dir/numbered"
+sh -c 'read -r _ <"$1"; exec "$2" "$3"' sh "$dir/go" "$B/tests/numbers" "$dir/numbered" &
+numbered=$!
+"$KVIO" record iouring --json --pid $numbered -o "$dir/numbers.kvt" >"$dir/numbers.json" 2>"$dir/numbers.err" &
+pid=$!
+i=0
+until grep -q 'recording until' "$dir/numbers.err" || [ $i -ge 600 ]; do sleep 0.1; i=$((i + 1)); done
+echo >"$dir/go"
+wait $numbered
+rc=$?
+kill -TERM $pid
+wait $pid
+if [ $rc = 4 ]; then
+	echo '# SKIP this system gives no thread a chosen number'
+elif [ $rc = 5 ]; then
+	echo '# SKIP another process had a number that was wanted'
+else
+	is $rc 0 'numbers: the program ran through'
+	is "$(sql numbers "select user_data, count(*), group_concat(distinct comm), count(distinct tid) from uring group by 1 order by 1")" \
+		'501,10,exe,1 504,10,exe,1 505,10,exe,1 507,10,numbers,1 508,10,exe,1' \
+		'numbers: of one slot, that another process had or gets: none of its requests; the name behind an exec is the new one'
+	ok 'numbers: nothing lost' quiet numbers
+fi
+
 # --- by the older name: an intent and a completion a request
 "$B/iouring_monitor" -q --jsonl "$dir/older.jsonl" -- "$B/tests/requests" "$dir" all
 is $? 0 'iouring_monitor: runs the program'
