@@ -167,6 +167,7 @@ static void choose(struct tracer *t, const struct trace_options *o, const struct
 		s->there[i] = !target ||
 			      (hooks[i].way == FUNCTIONS ? probe_has_func(p, target) : probe_has_tracepoint(p, target));
 	}
+	s->no_functions = !probe_takes_function(p, "handle_mm_fault");
 	choose_ways(t);
 	/* Without a filter it does not matter who made a request. */
 	if (!o->n_pids && !o->follow && !o->comm && !o->cgroup)

@@ -17,10 +17,15 @@ static bool has_hooks(const struct btf *btf)
 	return has_tracepoint(btf, "btf_trace_nvme_setup_cmd") && has_tracepoint(btf, "btf_trace_nvme_complete_rq");
 }
 
-static int try_load(enum bpf_prog_type type, const struct bpf_insn *insns, size_t n, u32 attach_btf_id)
+static const struct bpf_insn nothing[] = {
+	{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+	{ .code = BPF_JMP | BPF_EXIT },
+};
+
+static int try_load(enum bpf_prog_type type, const struct bpf_insn *insns, size_t n, u32 attach_btf_id,
+		    enum bpf_attach_type attach_type)
 {
-	LIBBPF_OPTS(bpf_prog_load_opts, o, .attach_btf_id = attach_btf_id,
-		    .expected_attach_type = attach_btf_id ? BPF_TRACE_RAW_TP : 0);
+	LIBBPF_OPTS(bpf_prog_load_opts, o, .attach_btf_id = attach_btf_id, .expected_attach_type = attach_type);
 	int fd = bpf_prog_load(type, "kvio_preflight", "GPL", insns, n, &o);
 
 	if (fd < 0)
@@ -41,21 +46,23 @@ int preflight_read_kernel(void)
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
 
-	return try_load(BPF_PROG_TYPE_RAW_TRACEPOINT, read_kernel, ARRAY_SIZE(read_kernel), 0);
+	return try_load(BPF_PROG_TYPE_RAW_TRACEPOINT, read_kernel, ARRAY_SIZE(read_kernel), 0, 0);
+}
+
+int preflight_function(u32 btf_id)
+{
+	return try_load(BPF_PROG_TYPE_TRACING, nothing, ARRAY_SIZE(nothing), btf_id, BPF_TRACE_FENTRY);
 }
 
 static void try_programs(const struct btf *btf, struct preflight *out)
 {
-	static const struct bpf_insn nothing[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
-		{ .code = BPF_JMP | BPF_EXIT },
-	};
 	/* A tracepoint that every kernel has: this is about programs, not about NVMe. */
 	int id = btf__find_by_name_kind(btf, "btf_trace_sched_switch", BTF_KIND_TYPEDEF);
 
 	out->load_tracepoint = -ENOENT;
 	if (id > 0)
-		out->load_tracepoint = try_load(BPF_PROG_TYPE_TRACING, nothing, ARRAY_SIZE(nothing), (u32)id);
+		out->load_tracepoint =
+			try_load(BPF_PROG_TYPE_TRACING, nothing, ARRAY_SIZE(nothing), (u32)id, BPF_TRACE_RAW_TP);
 	/* Where no program is taken, this one would say nothing of reading. */
 	if (!out->load_tracepoint)
 		out->load_read_kernel = preflight_read_kernel();

@@ -31,5 +31,7 @@ void preflight_run(const char *vmlinux, const char *nvme_core, bool live, struct
 
 /* Whether the kernel takes a program that reads its memory by a helper: 0 or -errno. */
 int preflight_read_kernel(void);
+/* Whether it takes a program at the entry of a function of its own: 0 or -errno. */
+int preflight_function(u32 btf_id);
 
 #endif

@@ -10,6 +10,8 @@
 #include <sys/capability.h>
 #include <unistd.h>
 
+#include "trace/preflight.h"
+
 struct probe {
 	struct btf *vmlinux;
 	struct btf *module[2]; /* NULL where the driver is built in */
@@ -76,6 +78,13 @@ bool probe_has_func(const struct probe *p, const char *name)
 bool probe_has_builtin_func(const struct probe *p, const char *name)
 {
 	return builtin(p, name, BTF_KIND_FUNC);
+}
+
+bool probe_takes_function(const struct probe *p, const char *name)
+{
+	s32 id = btf__find_by_name_kind(p->vmlinux, name, BTF_KIND_FUNC);
+
+	return id > 0 && !preflight_function((u32)id);
 }
 
 /* The type that the kernel's BTF has for a tracepoint. */

@@ -16,6 +16,8 @@ bool probe_has_builtin_tracepoint(const struct probe *p, const char *name);
 /* A function that fentry could attach to / a tracepoint that tp_btf could. */
 bool probe_has_func(const struct probe *p, const char *name);
 bool probe_has_tracepoint(const struct probe *p, const char *name);
+/* The same of a function in the kernel itself, and whether this kernel lets a program do that. */
+bool probe_takes_function(const struct probe *p, const char *name);
 
 /* CAP_SYS_ADMIN, or CAP_BPF and CAP_PERFMON. */
 bool probe_privileged(void);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "lib/clock.h"
+#include "lib/heap.h"
 #include "trace/around.h"
 #include "trace/files.h"
 #include "trace/preflight.h"
@@ -44,7 +45,7 @@ struct trace {
 	trace_fn fn;
 	void *arg;
 	int pids_fd, tasks_fd;
-	u32 self; /* our own process, as the programs see it */
+	struct trace_config cfg; /* what all programs are told */
 };
 
 static char log_text[1 << 20];
@@ -76,7 +77,7 @@ void facility_off(struct facility *f, const char *why)
 
 /* ---- loading ---- */
 
-static void configure(struct trace_config *cfg, const struct trace_options *o, const struct probe *p, u32 self)
+static void configure(struct trace_config *cfg, const struct trace_options *o, const struct probe *p)
 {
 	cfg->wake_bytes = ring_size(o->ring_bytes) / 4;
 	cfg->one_ring = rings_count() == 1;
@@ -88,30 +89,30 @@ static void configure(struct trace_config *cfg, const struct trace_options *o, c
 	cfg->filter_path = !!o->n_paths;
 	cfg->cgroup = o->cgroup;
 	cfg->cgroup_level = o->cgroup_level;
-	cfg->self = self;
 	if (o->comm)
 		snprintf(cfg->comm, sizeof(cfg->comm), "%s", o->comm);
 }
 
-/* What is one for all is made by the first tracer that has it, and used by the others. */
-static int share_maps(const struct tracer *t, const struct tracer *all, size_t n_before, u64 ring_bytes)
+/* What is one for all is made by the first tracer that has it, and used by the others.  Nothing large that is idle. */
+static int share_maps(const struct tracer *t, const struct trace *all, u64 ring_bytes)
 {
-	static const char *const shared[] = { "rings", "ring", "tasks", "pid_filter", "files_seen", "files_unwanted" };
+	static const char *const shared[] = { "rings", "ring", "tasks", "files_seen", "pid_filter", "files_unwanted" };
+	const u32 entries[ARRAY_SIZE(shared)] = {
+		rings_count(),	      (u32)ring_size(rings_count() == 1 ? ring_bytes : 0), 0, 0, !all->cfg.filter_pid,
+		!all->cfg.filter_path
+	};
 	size_t i, k;
 	int ret = 0;
 
 	for (i = 0; i < ARRAY_SIZE(shared) && !ret; i++) {
 		struct bpf_map *m = bpf_object__find_map_by_name(t->obj, shared[i]), *made = NULL;
 
-		for (k = 0; k < n_before && m && !made; k++)
-			made = bpf_object__find_map_by_name(all[k].obj, shared[i]);
+		for (k = 0; k < all->n && m && !made; k++)
+			made = bpf_object__find_map_by_name(all->tracer[k].obj, shared[i]);
 		if (made)
 			ret = bpf_map__reuse_fd(m, bpf_map__fd(made));
-		else if (m && i == 0)
-			ret = bpf_map__set_max_entries(m, rings_count());
-		else if (m && i == 1)
-			ret = bpf_map__set_max_entries(m, rings_count() == 1 ? (u32)ring_size(ring_bytes)
-									     : (u32)ring_size(0));
+		else if (m && entries[i])
+			ret = bpf_map__set_max_entries(m, entries[i]);
 	}
 	return ret;
 }
@@ -125,13 +126,13 @@ static void destroy(struct tracer *t)
 	t->counters = NULL;
 }
 
-static int load(struct tracer *t, const struct trace *all, const struct trace_options *o, const struct probe *p)
+static int load(struct tracer *t, const struct trace *all, const struct trace_options *o)
 {
 	int ret = t->ops->open(t, o);
 
 	if (!ret) {
-		configure(t->cfg, o, p, all->self);
-		ret = share_maps(t, all->tracer, all->n, o->ring_bytes);
+		*t->cfg = all->cfg;
+		ret = share_maps(t, all, o->ring_bytes);
 	}
 	if (!ret)
 		ret = bpf_object__load_skeleton(t->skeleton);
@@ -141,34 +142,57 @@ static int load(struct tracer *t, const struct trace *all, const struct trace_op
 }
 
 /* With all hooks; then without those that kernels refuse most often. */
-static int load_with_fallback(struct tracer *t, const struct trace *all, const struct trace_options *o,
-			      const struct probe *p)
+static int load_with_fallback(struct tracer *t, const struct trace *all, const struct trace_options *o)
 {
-	int ret = load(t, all, o, p);
+	int ret = load(t, all, o);
 	char why[80];
 
 	snprintf(why, sizeof(why), "refused by the kernel (%s)", strerror(-ret));
 	while (ret && t->ops->give_up && t->ops->give_up(t, why))
-		ret = load(t, all, o, p);
+		ret = load(t, all, o);
 	return ret;
 }
 
-static int add_tracer(struct trace *t, const struct tracer_ops *ops, const struct trace_options *o,
-		      const struct probe *p, char *why, size_t n_why)
+/* All that is asked of the kernel's types, which take megabytes while they are there. */
+static int choose(struct trace *t, const struct trace_options *o, char *why, size_t n_why)
 {
-	struct tracer *r = &t->tracer[t->n];
-	const char *missing = ops->missing ? ops->missing(p) : NULL;
+	struct tracer *r = t->tracer;
+	struct probe *p = NULL;
+	const char *missing = NULL;
+	int ret = probe_open(&p);
 	size_t i;
-	int ret;
 
+	if (!ret && !probe_privileged())
+		ret = -EPERM;
+	if (ret)
+		probe_explain(ret, "", why, n_why);
+	else
+		configure(&t->cfg, o, p);
+	for (i = 0; i < ARRAY_SIZE(table) && !ret && !missing; i++) {
+		if (table[i].witness && !(o->witnesses & table[i].witness))
+			continue;
+		missing = table[i].ops->missing ? table[i].ops->missing(p) : NULL;
+		if (missing)
+			break;
+		r->ops = table[i].ops;
+		r->files = t->files;
+		r->ops->choose(r, o, p);
+		r++;
+	}
 	if (missing) {
 		snprintf(why, n_why, "%s", missing);
-		return -ENODEV;
+		ret = -ENODEV;
 	}
-	r->ops = ops;
-	r->files = t->files;
-	ops->choose(r, o, p);
-	ret = load_with_fallback(r, t, o, p);
+	probe_close(p);
+	return ret;
+}
+
+static int add_tracer(struct trace *t, struct tracer *r, const struct trace_options *o, char *why, size_t n_why)
+{
+	const struct tracer_ops *ops = r->ops;
+	int ret = load_with_fallback(r, t, o);
+	size_t i;
+
 	if (ret) {
 		probe_explain(ret, log_text, why, n_why);
 		return ret;
@@ -179,8 +203,8 @@ static int add_tracer(struct trace *t, const struct tracer_ops *ops, const struc
 		if (!t->counts[ops->stored[i]])
 			t->counts[ops->stored[i]] = r;
 	/* Of the first, which lists processes: the others are told who we are. */
-	if (!t->n++ && tasks_first_pid(r, (u32)getpid(), &t->self))
-		t->self = 0;
+	if (!t->n++ && tasks_first_pid(r, (u32)getpid(), &t->cfg.self))
+		t->cfg.self = 0;
 	return ops->prepare ? ops->prepare(r, o) : 0;
 }
 
@@ -222,7 +246,6 @@ static int open_shared(struct trace *t, const struct trace_options *o)
 int trace_open(struct trace **out, const struct trace_options *o, trace_fn fn, void *arg, char *why, size_t n_why)
 {
 	struct trace *t = calloc(1, sizeof(*t));
-	struct probe *p = NULL;
 	int ret = -ENOMEM;
 	size_t i;
 
@@ -234,16 +257,11 @@ int trace_open(struct trace **out, const struct trace_options *o, trace_fn fn, v
 	t->arg = arg;
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
 	libbpf_set_print(keep_log);
-	ret = t->files ? probe_open(&p) : -ENOMEM;
-	if (!ret && !probe_privileged())
-		ret = -EPERM;
-	if (ret) {
-		probe_explain(ret, "", why, n_why);
-		goto out;
-	}
-	for (i = 0; i < ARRAY_SIZE(table) && !ret; i++)
-		if (!table[i].witness || o->witnesses & table[i].witness)
-			ret = add_tracer(t, table[i].ops, o, p, why, n_why);
+	/* For each object libbpf reads all types of the kernel anew: twice 5 MB. */
+	heap_keep();
+	ret = t->files ? choose(t, o, why, n_why) : -ENOMEM;
+	for (i = 0; i < ARRAY_SIZE(table) && t->tracer[i].ops && !ret; i++)
+		ret = add_tracer(t, &t->tracer[i], o, why, n_why);
 	if (ret)
 		goto out;
 	ret = open_shared(t, o);
@@ -257,7 +275,7 @@ int trace_open(struct trace **out, const struct trace_options *o, trace_fn fn, v
 	else if (ret)
 		probe_explain(ret, log_text, why, n_why);
 out:
-	probe_close(p);
+	heap_release();
 	if (ret)
 		trace_close(t);
 	else
