@@ -13,6 +13,8 @@
 #include "trace/iouring_shared.h"
 #include "trace/overflow.bpf.h"
 
+#include "trace/batch.bpf.h"
+
 char LICENSE[] SEC("license") = "GPL";
 
 /* From the kernel's ABI. */
@@ -195,6 +197,7 @@ static __always_inline bool is_wanted(u32 *tid, u64 now)
 	if (w.pid == cfg.self || !task_wanted(&w))
 		return false;
 	*last = (u64)w.tid << 32 | at;
+	empty_first(this_batch());
 	tell_task(&w, now);
 	return true;
 }
@@ -223,19 +226,15 @@ int BPF_PROG(exec, struct task_struct *t, int old_tid)
 	return 0;
 }
 
-static __always_inline void store(const struct ev_uring *r, bool now)
-{
-	count(put_flagged(r, sizeof(*r), now) ? N_STORED : N_RING_FULL);
-}
-
 /* Its memory serves another request now: no completion of it was posted, as with IOSQE_CQE_SKIP_SUCCESS. */
 static __noinline int give_up(u32 slot, u64 now)
 {
 	struct ev_uring *r = request_of(slot);
+	struct batch *b = this_batch();
 
 	r->flags |= URING_UNFINISHED;
 	r->lat_ns = now - r->ts_ns;
-	store(r, false);
+	batch_store(b, r, false, false);
 	free_slot(slot);
 	return 0;
 }
@@ -297,6 +296,7 @@ SEC("tp_btf/io_uring_complete")
 int BPF_PROG(complete, void *ring_ctx, void *req)
 {
 	u32 slot = find_slot((u64)req), cqe_flags;
+	struct batch *b = this_batch();
 	bool is_new = false;
 	struct ev_uring *r;
 	struct file *f;
@@ -319,9 +319,11 @@ int BPF_PROG(complete, void *ring_ctx, void *req)
 	if (f && !file_wanted(file_key(r->ino, r->dev))) {
 		count(N_FILTERED);
 	} else {
-		if (f && is_new_file(file_key(r->ino, r->dev)))
+		if (f && is_new_file(file_key(r->ino, r->dev))) {
+			empty_first(b);
 			is_new = !tell_path(f, r->ino, r->dev, r->ts_ns);
-		store(r, is_new);
+		}
+		batch_store(b, r, false, is_new);
 	}
 	free_slot(slot);
 	return 0;

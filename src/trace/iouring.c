@@ -55,6 +55,10 @@ static int open_bpf(struct tracer *t, const struct trace_options *o)
 	t->skeleton = b->skeleton;
 	t->cfg = &b->rodata->cfg;
 	t->counters = b->bss->counters;
+	t->batches = (struct batches){ .first = b->bss->batches,
+				       .bytes = sizeof(b->bss->batches[0]),
+				       .record_bytes = sizeof(struct ev_uring),
+				       .empty = b->progs.empty_batch };
 	for (i = 0; i < ARRAY_SIZE(o->requests); i++)
 		b->rodata->uc.opcode[i] = o->by_op ? o->requests[i] : UINT64_MAX;
 	b->rodata->uc.min_bytes = o->min_bytes;
@@ -144,13 +148,10 @@ static bool busy(const struct tracer *t)
 	return false;
 }
 
-static int deliver(struct tracer *t, const void *record, size_t size, trace_fn fn, void *arg)
+static int one_request(struct tracer *t, const struct ev_uring *e, trace_fn fn, void *arg)
 {
-	const struct ev_uring *e = record;
 	int ret = 0;
 
-	if (e->kind == RAW_PATH)
-		return files_path(t->files, record, fn, arg);
 	/* An index of a registered file says nothing to others. */
 	if (e->flags & URING_FILE)
 		ret = files_met(t->files, e->dev, e->ino, e->tid, e->sqe_flags & 1 ? -1 : e->fd, e->ts_ns, fn, arg);
@@ -158,7 +159,19 @@ static int deliver(struct tracer *t, const void *record, size_t size, trace_fn f
 		t->taken.unwanted++;
 		return 0;
 	}
-	return ret ? ret : fn(arg, record, size);
+	return ret ? ret : fn(arg, e, sizeof(*e));
+}
+
+static int deliver(struct tracer *t, const void *record, size_t size, trace_fn fn, void *arg)
+{
+	const struct ev_uring *e = record;
+	int ret = 0;
+
+	if (e->kind == RAW_PATH)
+		return files_path(t->files, record, fn, arg);
+	for (; size >= sizeof(*e) && !ret; size -= sizeof(*e))
+		ret = one_request(t, e++, fn, arg);
+	return ret;
 }
 
 static void destroy(struct tracer *t)

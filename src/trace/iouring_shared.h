@@ -8,6 +8,7 @@
 #endif
 
 #include "capture/event.h"
+#include "trace/batch_shared.h"
 
 #define URING_SLOTS  65536 /* a power of two: requests under way at once */
 #define URING_PROBES 8	   /* slots that a request may have: their keys are one line of the cache */
@@ -17,6 +18,12 @@
 struct uring_table {
 	u64 key[URING_SLOTS] __attribute__((aligned(64)));
 	struct ev_uring ev[URING_SLOTS];
+};
+
+/* Requests of a CPU on their way to the ring. */
+struct batch {
+	struct batch_head head;
+	struct ev_uring ev[BATCH_MAX];
 };
 
 /* Read-only data of the programs, set before load. */

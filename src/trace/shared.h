@@ -59,7 +59,7 @@ struct trace_config {
 	u8 filter_comm;
 	u8 filter_path; /* the map files_unwanted may have some */
 	u8 one_ring;
-	u8 pad;
+	u8 batch;	  /* records that go into the ring together, see batch_shared.h */
 	u8 can_read_user; /* see read_user() */
 	u8 can_cast;	  /* the kernel has bpf_rdonly_cast ... */
 	u8 can_cast_nvme; /* ... and the NVMe driver built in */

@@ -10,6 +10,8 @@
 #include "trace/file.bpf.h"
 #include "trace/syscall_shared.h"
 
+#include "trace/batch.bpf.h"
+
 char LICENSE[] SEC("license") = "GPL";
 
 const volatile struct syscall_config sc = {};
@@ -348,6 +350,7 @@ int BPF_PROG(leave, struct pt_regs *regs, long ret)
 	struct ev_syscall r = { .kind = EV_SYSCALL };
 	struct task_struct *t;
 	struct task_state *s;
+	struct batch *b = this_batch();
 	struct file *f;
 	bool entered, is_new = false;
 	u64 now;
@@ -381,6 +384,7 @@ int BPF_PROG(leave, struct pt_regs *regs, long ret)
 	set_arguments(&r, shape, regs);
 	f = set_file(&r, shape, regs, s);
 	if (shape->flags & CALL_OPENS) {
+		empty_first(b);
 		if (r.flags & SYSCALL_FILE)
 			file_opened(file_key(r.ino, r.dev), r.ts_ns);
 		else
@@ -395,13 +399,17 @@ int BPF_PROG(leave, struct pt_regs *regs, long ret)
 		struct who w = {};
 
 		who_is_current(&w);
+		empty_first(b);
 		tell_task(&w, r.ts_ns);
 		s->told = (u32)(now >> TOLD_SHIFT) ?: 1;
 	}
 	if (r.flags & SYSCALL_FILE)
 		is_new = is_new_to(s, r.ino, r.dev);
-	if (f && (is_new || shape->flags & CALL_OPENS))
+	if (f && (is_new || shape->flags & CALL_OPENS)) {
+		empty_first(b);
 		is_new = !tell_path(f, r.ino, r.dev, r.ts_ns);
-	count(put_flagged(&r, sizeof(r), is_new) ? N_STORED : N_RING_FULL);
+	}
+	/* The thread may be on another CPU when it fails to open the next one. */
+	batch_store(b, &r, shape->flags & CALL_OPENS, is_new);
 	return 0;
 }

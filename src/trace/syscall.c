@@ -12,10 +12,16 @@
 
 #include "trace/syscall.skel.h"
 
-/* The last path that could not be opened, and by which call: its record comes right behind. */
+#define FAILED_SLOTS 4096u
+
+/* A path that could not be opened: the record of the call comes soon, with those of other threads between. */
+struct failed {
+	u64 ino, ts_ns;
+	u32 tid;
+};
+
 struct state {
-	u64 failed_ino, failed_ts_ns;
-	u32 failed_tid;
+	struct failed failed[FAILED_SLOTS]; /* by thread */
 };
 
 static const struct {
@@ -98,6 +104,10 @@ static int open_bpf(struct tracer *t, const struct trace_options *o)
 	t->skeleton = b->skeleton;
 	t->cfg = &b->rodata->cfg;
 	t->counters = b->bss->counters;
+	t->batches = (struct batches){ .first = b->bss->batches,
+				       .bytes = sizeof(b->bss->batches[0]),
+				       .record_bytes = sizeof(struct ev_syscall),
+				       .empty = b->progs.empty_batch };
 	b->rodata->sc.min_bytes = o->min_bytes;
 	b->rodata->sc.max_bytes = o->max_bytes ? o->max_bytes : UINT64_MAX;
 	for (i = 0; i < ARRAY_SIZE(calls); i++) {
@@ -134,13 +144,18 @@ static int attach(struct tracer *t)
 
 /* ---- records ---- */
 
+static struct failed *failed_of(const struct tracer *t, u32 tid)
+{
+	return &((struct state *)t->state)->failed[tid & (FAILED_SLOTS - 1)];
+}
+
 static int failed(const struct tracer *t, const struct raw_failed *o, trace_fn fn, void *arg)
 {
-	struct state *s = t->state;
+	struct failed *f = failed_of(t, o->tid);
 
-	s->failed_ts_ns = o->ts_ns;
-	s->failed_tid = o->tid;
-	return files_failed(t->files, o, &s->failed_ino, fn, arg);
+	f->ts_ns = o->ts_ns;
+	f->tid = o->tid;
+	return files_failed(t->files, o, &f->ino, fn, arg);
 }
 
 /* The descriptor that stands for the file of the call. */
@@ -149,31 +164,46 @@ static s32 fd_of(const struct ev_syscall *c)
 	return c->call == CALL_DUP || c->call == CALL_DUP2 || c->call == CALL_DUP3 ? (s32)c->ret : c->fd;
 }
 
-static int deliver(struct tracer *t, const void *record, size_t size, trace_fn fn, void *arg)
+static int one_call(struct tracer *t, const struct ev_syscall *c, trace_fn fn, void *arg)
 {
-	const struct ev_syscall *c = record;
-	const struct state *s = t->state;
+	const struct failed *f = failed_of(t, c->tid);
 	struct ev_syscall copy;
 	int ret = 0;
 
-	if (c->kind == RAW_FAILED)
-		return failed(t, record, fn, arg);
-	if (c->kind == RAW_PATH)
-		return files_path(t->files, record, fn, arg);
 	if (c->flags & SYSCALL_FILE)
 		ret = files_met(t->files, c->dev, c->ino, c->tid, fd_of(c), c->ts_ns, fn, arg);
-	if (c->ret < 0 && s->failed_ts_ns == c->ts_ns && s->failed_tid == c->tid) {
+	if (c->ret < 0 && f->ts_ns == c->ts_ns && f->tid == c->tid) {
 		copy = *c;
 		copy.flags |= SYSCALL_FILE;
 		copy.dev = EV_DEV_NO_FILE;
-		copy.ino = s->failed_ino;
-		c = record = &copy;
+		copy.ino = f->ino;
+		c = &copy;
 	}
 	if (!ret && !files_wanted(t->files, c->flags & SYSCALL_FILE, c->dev, c->ino)) {
 		t->taken.unwanted++;
 		return 0;
 	}
-	return ret ? ret : fn(arg, record, size);
+	return ret ? ret : fn(arg, c, sizeof(*c));
+}
+
+static int calls_of(struct tracer *t, const struct ev_syscall *c, size_t n, trace_fn fn, void *arg)
+{
+	int ret = 0;
+
+	for (; n && !ret; n--)
+		ret = one_call(t, c++, fn, arg);
+	return ret;
+}
+
+static int deliver(struct tracer *t, const void *record, size_t size, trace_fn fn, void *arg)
+{
+	const struct ev_syscall *c = record;
+
+	if (c->kind == RAW_FAILED)
+		return failed(t, record, fn, arg);
+	if (c->kind == RAW_PATH)
+		return files_path(t->files, record, fn, arg);
+	return calls_of(t, c, size / sizeof(*c), fn, arg);
 }
 
 static void destroy(struct tracer *t)

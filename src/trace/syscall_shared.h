@@ -7,8 +7,17 @@
 #include "lib/types.h"
 #endif
 
+#include "capture/event.h"
+#include "trace/batch_shared.h"
+
 #define MAX_CALL_NR   512 /* system call numbers of this architecture that are looked at */
 #define CALL_PATH_MAX 4096
+
+/* Calls of a CPU on their way to the ring. */
+struct batch {
+	struct batch_head head;
+	struct ev_syscall ev[BATCH_MAX];
+};
 
 /* The arguments of a call that say what the record holds, by their place; 0 = it has none. */
 struct call_shape {

@@ -20,7 +20,10 @@
 #include "trace/tracer.h"
 
 /* Records delivered in one go before ticks and signals get their turn. */
-#define BUDGET 65536u
+#define BUDGET	  65536u
+/* How long a record may wait for others, twice this, and what is waited for programs where the kernel cannot tell. */
+#define PUSH_NS	  (NSEC_PER_SEC / 10)
+#define SETTLE_US 20000
 
 /* The table of tracers, in the order in which they are attached. */
 static const struct {
@@ -44,6 +47,7 @@ struct trace {
 	bool ended;		    /* no program runs any more */
 	trace_fn fn;
 	void *arg;
+	u64 next_push_ns;
 	int pids_fd, tasks_fd;
 	struct trace_config cfg; /* what all programs are told */
 };
@@ -132,6 +136,10 @@ static int load(struct tracer *t, const struct trace *all, const struct trace_op
 
 	if (!ret) {
 		*t->cfg = all->cfg;
+		/* Which file has which number is looked up as records come: then they come one by one, in order. */
+		t->cfg->batch = t->unbatched || all->cfg.filter_path ? 1 : BATCH_MAX;
+		if (t->batches.empty)
+			bpf_program__set_autoload(t->batches.empty, !t->unbatched);
 		ret = share_maps(t, all, o->ring_bytes);
 	}
 	if (!ret)
@@ -148,6 +156,10 @@ static int load_with_fallback(struct tracer *t, const struct trace *all, const s
 	char why[80];
 
 	snprintf(why, sizeof(why), "refused by the kernel (%s)", strerror(-ret));
+	if (ret && t->batches.empty) {
+		t->unbatched = true;
+		ret = load(t, all, o);
+	}
 	while (ret && t->ops->give_up && t->ops->give_up(t, why))
 		ret = load(t, all, o);
 	return ret;
@@ -208,6 +220,12 @@ static int add_tracer(struct trace *t, struct tracer *r, const struct trace_opti
 	return ops->prepare ? ops->prepare(r, o) : 0;
 }
 
+/* A record of the ring holds several when they were put there together. */
+static u64 records_of(const struct tracer *t, size_t size)
+{
+	return t->batches.first && size > t->batches.record_bytes ? size / t->batches.record_bytes : 1;
+}
+
 static int on_record(void *arg, const void *record, size_t size)
 {
 	struct trace *t = arg;
@@ -216,7 +234,7 @@ static int on_record(void *arg, const void *record, size_t size)
 	int ret = takes ? takes->ops->deliver(takes, record, size, t->fn, t->arg) : t->fn(t->arg, record, size);
 
 	if (counts && !ret)
-		counts->taken.records++;
+		counts->taken.records += records_of(counts, size);
 	return ret;
 }
 
@@ -359,24 +377,42 @@ void trace_detach(struct trace *t)
 		bpf_object__detach_skeleton(r->skeleton);
 	}
 	/* One that still runs elsewhere would put its record behind the drain: a grace period waits for it. */
-	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+		usleep(SETTLE_US);
 	t->ended = true;
 }
 
 /* ---- what comes in ---- */
 
+/* Now and then, records that wait for more of their kind are put into the ring. */
+static void push(struct trace *t)
+{
+	u64 now = clock_ns(CLOCK_MONOTONIC);
+	size_t i;
+
+	if (now < t->next_push_ns)
+		return;
+	t->next_push_ns = now + PUSH_NS;
+	for (i = 0; i < t->n; i++)
+		batches_push(&t->tracer[i].batches);
+}
+
 int trace_consume(struct trace *t, int timeout_ms)
 {
+	push(t);
 	return rings_consume(t->rings, timeout_ms, BUDGET);
 }
 
 int trace_drain(struct trace *t)
 {
+	size_t i;
 	int ret;
 
 	do
 		ret = rings_consume(t->rings, 0, BUDGET);
 	while (ret > 0);
+	for (i = 0; i < t->n && !ret; i++)
+		ret = batches_rest(&t->tracer[i].batches, on_record, t);
 	return ret;
 }
 
@@ -512,7 +548,8 @@ bool trace_account(const struct trace *t, size_t i, struct ev_loss *loss)
 		.map_full = total(r, N_MAP_FULL),
 		.hook_missed = missed_runs(r),
 	};
-	taken_account(loss, &r->taken, total(r, N_STORED), total(r, N_FILTERED), t->ended);
+	taken_account(loss, &r->taken, total(r, N_STORED) + batches_waiting(&r->batches), total(r, N_FILTERED),
+		      t->ended);
 	return true;
 }
 

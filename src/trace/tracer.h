@@ -5,6 +5,7 @@
 
 #include <bpf/libbpf.h>
 
+#include "trace/batch.h"
 #include "trace/shared.h"
 #include "trace/taken.h"
 #include "trace/trace.h"
@@ -22,9 +23,11 @@ struct tracer {
 	const struct counters *counters; /* theirs, MAX_CPUS of them */
 	struct facility facility[TRACER_FACILITIES];
 	size_t n_facilities;
-	void *bpf;	     /* the skeleton's own struct */
-	void *state;	     /* of the tracer */
-	struct taken taken;  /* what came here, all that the programs kept */
+	void *bpf;	    /* the skeleton's own struct */
+	void *state;	    /* of the tracer */
+	struct taken taken; /* what came here, all that the programs kept */
+	struct batches batches;
+	bool unbatched;	     /* the kernel refused them */
 	bool variant;	     /* which of two programs this kernel takes, for the tracer itself */
 	struct files *files; /* what files are called: the trace's */
 };
@@ -36,7 +39,9 @@ struct tracer_ops {
 	const char *(*missing)(const struct probe *p);
 	/* Which hooks are asked for and there: fills the facilities. */
 	void (*choose)(struct tracer *t, const struct trace_options *o, const struct probe *p);
-	/* Opens the skeleton, sets what the programs are told, and fills obj, skeleton, cfg and counters.  0 or -errno.
+	/*
+	 * Opens the skeleton, sets what the programs are told, and fills obj, skeleton, cfg and counters, and batches
+	 * where its programs have them.  0 or -errno.
 	 */
 	int (*open)(struct tracer *t, const struct trace_options *o);
 	/* After loading: fills maps.  0 or -errno.  May be NULL, as all below. */
@@ -49,7 +54,7 @@ struct tracer_ops {
 	void (*detach)(struct tracer *t);
 	/* Records of these kinds are what its programs count as stored; what they keep as sums, sums() counts. */
 	u8 stored[4];
-	/* Takes the records of these kinds on their way to fn. */
+	/* Takes the records of these kinds on their way to fn: where there are batches, several of a kind at once. */
 	u8 kinds[4];
 	int (*deliver)(struct tracer *t, const void *record, size_t size, trace_fn fn, void *arg);
 	s64 (*in_flight)(const struct tracer *t, u64 min_age_ns, trace_fn fn, void *arg);

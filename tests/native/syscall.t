@@ -324,4 +324,37 @@ else
 	ok 'numbers: nothing lost' conserved numbers
 fi
 
+# --- records wait for others of their kind: none waits long, none is left behind, each has its path
+mkfifo "$dir/begin" "$dir/end"
+sh -c 'read -r _ <"$1"; printf 12345 >/dev/null; printf 123456 >/dev/null; read -r _ <"$2"' sh "$dir/begin" "$dir/end" &
+slow=$!
+"$KVIO" record syscall --op write --pid $slow >"$dir/live.jsonl" 2>"$dir/live.err" &
+pid=$!
+i=0
+until grep -q 'recording until' "$dir/live.err" || [ $i -ge 200 ]; do sleep 0.1; i=$((i + 1)); done
+echo >"$dir/begin"
+i=0
+until [ "$(grep -c '"call":"write"' "$dir/live.jsonl")" -ge 2 ] || [ $i -ge 200 ]; do sleep 0.1; i=$((i + 1)); done
+is "$(grep -c '"call":"write"' "$dir/live.jsonl") $(kill -0 $slow && echo runs)" '2 runs' \
+	'what a program did before it went to sleep is told while it sleeps'
+echo >"$dir/end"
+kill -TERM $pid
+wait $slow $pid
+cat >"$dir/none.sh" <<'END'
+none() {
+	i=0
+	while [ $i -lt 2000 ]; do
+		i=$((i + 1))
+		command true <"/none/$1$i"
+	done
+}
+none a 2>/dev/null &
+none b 2>/dev/null
+wait
+END
+rec none -- sh "$dir/none.sh"
+is "$(sql none "select count(*), count(distinct path) from syscall where error = 'ENOENT' and (path is null or path like '/none/%')")" \
+	'4000,4000' 'opens that fail on two CPUs: each with the path of its own'
+ok '... and none lost' conserved none
+
 done_testing
