@@ -68,7 +68,7 @@ static const struct opt opts[] = {
 	OPT_LIST(
 		0, "device", &o.devices, "DEV",
 		"only this namespace: ng0n1, nvme0n1 or their /dev path (repeatable); a multipath head stands for its paths"),
-	OPT_DURATION('d', "duration", &o.duration_ns, "TIME", "stop after TIME (10s, 500ms, 2m)"),
+	OPT_DURATION('d', "duration", &o.duration_ns, "TIME", "stop after TIME (10s, 500ms, 2m; 0: not by itself)"),
 	OPT_LIST(
 		0, "path", &o.paths, "PATH",
 		"only system calls and io_uring requests on this file, on files below this directory, or on those of a glob, whose * goes over slashes (repeatable)"),
@@ -371,7 +371,7 @@ static void print_summary(const struct session *s, const struct recorder_totals 
 static int failed(const struct recorder_totals *t, int error, const char *path)
 {
 	err(error, "recording to %s failed; what was written is readable up to there", path);
-	warn("LOST: %llu of %llu records were not written; %llu events were left unread in the kernel",
+	warn("LOST: up to %llu of %llu records were not written; %llu events were left unread in the kernel",
 	     ULL(summary_unwritten(t)), ULL(t->records), ULL(recorder_loss(t).unread));
 	if (o.json)
 		summary_print_json(t, END_ERROR, path, stdout);
@@ -525,8 +525,8 @@ static int run(int argc, char **argv)
 	parse_probes(argc, argv);
 	open_older(&older, command[0] != NULL);
 	path = older.path ? older.path : output_path(&format);
-	if (o.ring_bytes > 1u << 30)
-		die_usage("--ring: at most 1G");
+	if (!o.ring_bytes || o.ring_bytes > 1u << 30)
+		die_usage("--ring: more than 0, at most 1G");
 	ret = session_open(&s,
 			   &(struct session_options){
 				   .witnesses = o.witnesses,

@@ -22,6 +22,7 @@ usage "not a process id" uring-cmd --pid x -o "$dir/a.kvt"
 usage "not a duration" uring-cmd -d 5y
 usage "not a size" uring-cmd --ring lots
 usage "at most 1G" uring-cmd --ring 2G
+usage "more than 0" uring-cmd --ring 0
 usage "cannot tell a capture format" uring-cmd -o "$dir/a.txt"
 usage "two outputs" uring-cmd -o "$dir/a.kvt" --jsonl "$dir/a.jsonl"
 usage "give -o FILE" uring-cmd --json

@@ -140,7 +140,7 @@ is "$(jq '.seen == .stored + .ring_full + .map_full + .unread + .filtered and .u
 	'file full: what was not read any more and what was not written is told'
 is "$("$KVIO" cat --stats --json "$dir/cut.kvt" 2>/dev/null | jq '[.. | .kinds? // empty | del(.meta, .footer)[]] | add')" \
 	"$(jq '.records - .unwritten' "$dir/cut.json")" 'file full: all others are in the file'
-like "$(cat "$dir/cut.err")" "LOST: $(of cut unwritten) of $(of cut records) records were not written; $(of cut unread) events were left unread" \
+like "$(cat "$dir/cut.err")" "LOST: up to $(of cut unwritten) of $(of cut records) records were not written; $(of cut unread) events were left unread" \
 	'file full: and said'
 
 # --- 20,000 records in the ring at SIGTERM
