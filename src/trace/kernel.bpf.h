@@ -90,6 +90,7 @@ struct inode {
 	u16 i_mode;
 	struct super_block *i_sb;
 	unsigned long i_ino;
+	s64 i_size;
 	void *i_cdev;
 };
 

@@ -175,17 +175,20 @@ static __always_inline int ra_asked(struct task_state *s, struct inode *inode, u
 	return 0;
 }
 
-/* From 6.17 on.  A large one may fall back to a plain one. */
+/* From 6.17 on.  A large one may fall back to a plain one.  Its window may reach beyond the file, what is read does
+ * not. */
 SEC("?tp_btf/page_cache_ra_order")
 int BPF_PROG(ra_large, struct inode *inode, unsigned long index, struct file_ra_state *ra)
 {
+	u64 end = ((u64)inode->i_size + (1ull << mm.page_shift) - 1) >> mm.page_shift;
+	u64 left = index < end ? end - index : 0, pages = ra->size < left ? ra->size : left;
 	struct task_state *s = this_state();
 
 	if (s) {
 		s->ra_from = index;
-		s->ra_to = index + ra->size;
+		s->ra_to = index + pages;
 	}
-	return ra_asked(s, inode, index, ra->size);
+	return ra_asked(s, inode, index, pages);
 }
 
 SEC("?tp_btf/page_cache_ra_unbounded")

@@ -56,6 +56,12 @@ for one in 'seq 5003' 'rand 2003' 'advised 1009' 'write 503'; do
 done
 is "$(sums advised '"\(.faults) \(.touched_pages) \(.ra_calls)"')" "$(truth advised '"\(.major) \(.distinct) 0"')" \
 	'without readahead each page that is used has a major fault'
+# A window of readahead may be larger than the file.
+head -c 69632 /dev/zero >"$dir/small"
+sync "$dir/small"
+"$KVIO" record mmap -q -o "$dir/small.kvt" -- "$B/tests/faults" "$dir/small" seq 17 >"$dir/small.out" 2>"$dir/small.err"
+is "$("$KVIO" cat -q "$dir/small.kvt" | jq -rs '[.[] | select(.event_type == "cache" and (.path // "" | endswith("/small")))] | last |
+	"\(.fill_pages) \(.ra_pages > 0 and .ra_pages <= 17)"')" '17 true' 'readahead of a small file: no more than it has'
 is "$(faults write '[.[] | select(.write)] | length')" "$(truth write .distinct)" 'write: by a write, each page once'
 is "$(faults rand '[.[] | .path] | unique | join(" ")') $(sums rand .path)" "$dir/file $dir/file" 'the file has its path'
 rec direct 211
