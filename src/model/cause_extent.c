@@ -41,6 +41,7 @@ struct seek {
 	struct model *m;
 	struct places of[N_SOURCES];
 	struct cause_index faults; /* of each thread */
+	struct cause_index copies; /* calls that write a file which is not told: all of them */
 	u8 *direct[BY_FAULT];	   /* of each call and request: it wrote its bytes itself, and leaves none behind */
 	u32 steps;		   /* left for the command at hand */
 };
@@ -207,6 +208,16 @@ static bool thread_key(const struct model *m, u32 row, u64 *key, u64 *begin, u64
 	return !(e->flags & FAULT_NO_TIME);
 }
 
+static bool copy_key(const struct model *m, u32 row, u64 *key, u64 *begin, u64 *end)
+{
+	const struct ev_syscall *e = &m->call.row[row].ev;
+
+	*key = 0;
+	*begin = e->ts_ns;
+	*end = cause_end(e->ts_ns, e->lat_ns);
+	return call_class(e->call) == CALL_IS_COPY && call_writes(e->call) && e->ret > 0;
+}
+
 /* What is looked for, and what was found. */
 struct search {
 	const struct use *bytes;
@@ -336,6 +347,15 @@ static u8 by_time(struct seek *s, const struct search *before, struct search *x)
 	return x->n == 1 && has_written(x, x->source, x->row) ? CAUSE_OUTSIDE : verdict(s, x);
 }
 
+/* A copy may have changed any file. */
+static bool copied_between(const struct seek *s, u64 from_ns, u64 to_ns)
+{
+	struct cause_walk w = cause_walk(&s->copies, 0, to_ns);
+
+	w.ns = from_ns + 1;
+	return cause_step(&w) != NONE;
+}
+
 /* Out of the page cache: who changed the bytes since they were last written? */
 static u8 by_change(struct seek *s, const struct search *before, struct search *x)
 {
@@ -347,7 +367,8 @@ static u8 by_change(struct seek *s, const struct search *before, struct search *
 		look(s, x, (enum source)source);
 	if (verdict(s, x) != CAUSE_EXTENT)
 		return verdict(s, x);
-	return covers(&x->use, x->bytes) && !x->use.is_map && !cause_lost_between(s->m, x->use.begin_ns, x->to_ns)
+	return covers(&x->use, x->bytes) && !x->use.is_map && !cause_lost_between(s->m, x->use.begin_ns, x->to_ns) &&
+			       !copied_between(s, x->use.begin_ns, x->to_ns)
 		       ? CAUSE_EXTENT
 		       : CAUSE_UNCERTAIN;
 }
@@ -454,12 +475,15 @@ int cause_by_extent(struct model *m)
 	if (!ret)
 		ret = cause_index(&s.faults, m, m->fault.n, thread_key);
 	if (!ret)
+		ret = cause_index(&s.copies, m, m->call.n, copy_key);
+	if (!ret)
 		ret = find_direct(&s);
 	for (i = 0; i < m->cmd.n && !ret; i++)
 		seek_command(&s, i);
 	for (i = 0; i < N_SOURCES; i++)
 		cause_index_free(&s.of[i].index);
 	cause_index_free(&s.faults);
+	cause_index_free(&s.copies);
 	free(s.direct[BY_CALL]);
 	free(s.direct[BY_REQUEST]);
 	return ret;

@@ -118,6 +118,17 @@ cmd "write", 99, 19950, 20, 0, $A + 480 * $K, 16 * $K;
 request "write", 11, 20000, 900, "a", 544 * $K, 4096;
 cmd "write", 12, 20100, 600, 0, $A + 544 * $K, 4096;
 cmd "write", 99, 20950, 20, 0, $A + 544 * $K, 4096;
+# Another capture: a copy may have changed any file; before the write it does not count.
+if (@ARGV) {
+	@line = ();
+	extent $_, "a", 0, $A, $M for 0, 1;
+	call "copy_file_range", 77, 21000, 50, "e", 0, 4096;
+	call "pwrite64", 10, 21100, 50, "a", 576 * $K, 4096;
+	cmd "write", 99, 21200, 100, 0, $A + 576 * $K, 4096;
+	call "pwrite64", 10, 21400, 50, "a", 576 * $K, 4096;
+	call "copy_file_range", 77, 21500, 50, "e", 0, 4096;
+	cmd "write", 99, 21600, 100, 0, $A + 576 * $K, 4096;
+}
 print '{"event_type":"capture_meta","schema_version":2,"emitter":"kvio","kvio_version":"0","view":"nvme","page_bytes":4096}', "\n";
 print $_->[1] for sort { $a->[0] <=> $b->[0] } @line;
 E
@@ -207,4 +218,8 @@ is "$(sql "$tmp/a.pftrace" "select o.name, count(*), count(distinct o.id) from f
 is "$(jq -c '[.. | objects | .causes? // empty] | first | [.joined, .extent, .faults]' "$tmp/p.json")" '[1,1,1]' 'a window keeps what was joined'
 is "$(sql "$tmp/a.pftrace" "select o.name, extract_arg(o.arg_set_id, 'debug.offset') from flow f join slice o on o.id = f.slice_out")" 'major,614400' \
 	'... and its arrows'
+perl "$tmp/make.pl" copy >"$tmp/copy.jsonl"
+is "$(sql "$tmp/copy.jsonl" "$each")" '21200,extent,21100,,
+21600,uncertain,,,' 'a copy between the write and its way to the device: it may have changed the bytes'
+
 done_testing
