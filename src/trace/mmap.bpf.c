@@ -160,7 +160,7 @@ static __noinline int mapped_now(const struct vm_fault *vmf, u64 first, u32 n, u
 		return 0;
 	if (!(pmd & PTE_PRESENT))
 		return 1;
-	if (pmd & PMD_HUGE || bpf_probe_read_kernel(&base, sizeof(base), &page_offset_base))
+	if (pmd & PMD_HUGE || bpf_probe_read_kernel(&base, sizeof(base), (void *)mm.page_offset_base))
 		return 0;
 	table = base + (pmd & PTE_ADDRESS) + (first & (PTE_PER_TABLE - 1)) * sizeof(u64);
 	/* What lies behind the last page of the window, or of the table, is read as well and not looked at. */

@@ -15,6 +15,7 @@
 #include "trace/file_shared.h"
 #include "trace/files.h"
 #include "trace/footprint.h"
+#include "trace/symbol.h"
 #include "trace/tracer.h"
 /* The skeleton needs the types of the shared header. */
 #include "trace/mmap_shared.h"
@@ -210,7 +211,10 @@ static int open_bpf(struct tracer *t, const struct trace_options *o)
 	b->rodata->mm.page_shift = s->pages.page_shift;
 	b->rodata->mm.origins = t->facility[F_ORIGINS].on;
 #ifdef __x86_64__
-	b->rodata->mm.can_walk = t->facility[F_AROUND].on && s->way[F_AROUND] == FUNCTIONS;
+	if (t->facility[F_AROUND].on && s->way[F_AROUND] == FUNCTIONS) {
+		b->rodata->mm.can_walk = true;
+		b->rodata->mm.page_offset_base = symbol_address("page_offset_base");
+	}
 #endif
 	return bpf_map__set_max_entries(b->maps.origins, t->facility[F_ORIGINS].on ? 65536 : 1);
 }

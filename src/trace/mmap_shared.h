@@ -11,6 +11,7 @@
 
 /* Read-only data of the programs, set before load. */
 struct mmap_config {
+	u64 page_offset_base; /* where the kernel notes where all memory is mapped (x86-64) */
 	u32 page_shift;
 	u8 origins;  /* who sent a block request is noted when it is made */
 	u8 can_walk; /* page tables can be read */

@@ -66,9 +66,6 @@ struct {
 	__type(value, struct raw_dio);
 } directs SEC(".maps");
 
-/* Where all memory is mapped (x86-64). */
-extern const void page_offset_base __ksym __weak;
-
 /* ---- who and what ---- */
 
 static __always_inline struct task_state *this_state(void)

@@ -67,10 +67,6 @@ struct {
 	__type(value, u8);
 } disk_filter SEC(".maps");
 
-/* Set by libbpf to the address, 0 where the kernel has no such function. */
-extern const void nvme_uring_cmd_end_io __ksym __weak;
-extern const void nvme_uring_cmd_end_io_meta __ksym __weak;
-
 static __always_inline bool put_command(const struct ev_nvme_kv *r)
 {
 	if (r->cmd.kind == EV_NVME_KV)
@@ -169,7 +165,7 @@ static __always_inline bool is_passthrough(struct request *req)
 {
 	u64 end_io = (u64)req->end_io;
 
-	return end_io && (end_io == (u64)&nvme_uring_cmd_end_io || end_io == (u64)&nvme_uring_cmd_end_io_meta);
+	return end_io && (end_io == nvme.end_io || end_io == nvme.end_io_meta);
 }
 
 static __always_inline bool is_vec(u32 cmd_op)

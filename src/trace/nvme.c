@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/clock.h"
+#include "trace/symbol.h"
 #include "trace/tracer.h"
 /* The skeleton needs the types of the shared header. */
 #include "trace/nvme_shared.h"
@@ -96,6 +97,8 @@ static int open_bpf(struct tracer *t, const struct trace_options *o)
 	cfg->origins = f[F_ORIGINS].on;
 	cfg->entry_probe = f[F_ENTRY].on || f[F_HEAD_ENTRY].on;
 	cfg->kv = o->nvme.kv;
+	cfg->end_io = symbol_address("nvme_uring_cmd_end_io");
+	cfg->end_io_meta = symbol_address("nvme_uring_cmd_end_io_meta");
 	set_filters(cfg, o);
 	entries = MAX(o->nvme.inflight_max, 64u);
 	if (bpf_map__set_max_entries(b->maps.inflight, entries) ||

@@ -12,6 +12,8 @@ struct nvme_config {
 	u32 min_bytes; /* keep commands of this size ... */
 	u32 max_bytes; /* ... up to this one */
 	u64 opcode[4]; /* bit n: keep opcode n */
+	/* Of the driver's functions that end passthrough requests, 0 where the kernel has none. */
+	u64 end_io, end_io_meta;
 	u8 passthrough_only;
 	u8 origins; /* who sent a block request is noted when it is made */
 	u8 no_admin;
