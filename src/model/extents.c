@@ -14,13 +14,23 @@
 #define MAX_STEPS 256u
 #define NO_PLACE  (FIEMAP_EXTENT_UNKNOWN | FIEMAP_EXTENT_DELALLOC | FIEMAP_EXTENT_DATA_INLINE | FIEMAP_EXTENT_DATA_TAIL)
 
+/* The head of a file comes right before its extents. */
+static u64 size_of(const struct model *m, const struct ev_extent *e)
+{
+	const struct ev_extent *head = m->mapped.n ? &m->mapped.row[m->mapped.n - 1].ev : NULL;
+
+	if (!head || head->ino != e->ino || head->dev != e->dev || head->ts_ns != e->ts_ns)
+		return UINT64_MAX;
+	return head->offset;
+}
+
 int add_extent(struct model *m, const struct ev_extent *e, u32 path)
 {
 	struct extent_table *t = e->flags & EXTENT_FILE ? &m->mapped : &m->extent;
 	int ret = grow(&t->row, &t->cap, t->n, sizeof(*t->row));
 
 	if (!ret)
-		t->row[t->n++] = (struct extent_row){ .ev = *e, .path = path };
+		t->row[t->n++] = (struct extent_row){ .ev = *e, .path = path, .size = size_of(m, e) };
 	return ret;
 }
 
@@ -158,15 +168,29 @@ static bool is_nearer(const struct ev_extent *e, const struct ev_extent *than, u
 	return a != b ? a : a ? e->ts_ns > than->ts_ns : e->ts_ns < than->ts_ns;
 }
 
+/*
+ * Behind the end of its file: the file system has allocated ahead there (XFS
+ * does for each file that grows) and gives it back when it likes.  It is the
+ * file's as long as no other has it.
+ */
+static bool is_ahead(const struct extent_row *r, u64 at)
+{
+	return at - r->ev.physical + r->ev.offset >= r->size;
+}
+
 struct found {
 	const struct extent_row *begin, *end;
 	bool several; /* files share the place */
 };
 
-static void take(struct found *f, const struct extent_row *r, u64 ts_ns)
+static void take(struct found *f, const struct extent_row *r, u64 at, u64 ts_ns)
 {
 	const struct extent_row **to = r->ev.flags & EXTENT_AT_END ? &f->end : &f->begin;
 
+	if (*to && is_ahead(*to, at) != is_ahead(r, at)) {
+		*to = is_ahead(r, at) ? *to : r;
+		return;
+	}
 	if (*to && r->ev.flags & EXTENT_AT_END && !same_place(&(*to)->ev, &r->ev))
 		f->several = true;
 	if (!*to || is_nearer(&r->ev, &(*to)->ev, ts_ns))
@@ -184,8 +208,10 @@ static struct found find(const struct extent_table *t, u32 disk, u64 at, u64 ts_
 		if (r->ev.disk != disk || r->reach <= at)
 			break;
 		if (!(r->ev.map_flags & NO_PLACE) && r->ev.physical + r->ev.bytes > at)
-			take(&f, r, ts_ns);
+			take(&f, r, at, ts_ns);
 	}
+	if (f.begin && f.end && !same_place(&f.begin->ev, &f.end->ev) && is_ahead(f.begin, at) != is_ahead(f.end, at))
+		*(is_ahead(f.begin, at) ? &f.begin : &f.end) = NULL;
 	return f;
 }
 

@@ -208,6 +208,7 @@ struct cause_table {
 struct extent_row {
 	struct ev_extent ev;
 	u32 path;  /* 0 = not known */
+	u64 size;  /* of the file at that time; UINT64_MAX = not known */
 	u64 reach; /* where those that begin on this disk up to here end at most */
 };
 

@@ -222,4 +222,36 @@ perl "$tmp/make.pl" copy >"$tmp/copy.jsonl"
 is "$(sql "$tmp/copy.jsonl" "$each")" '21200,extent,21100,,
 21600,uncertain,,,' 'a copy between the write and its way to the device: it may have changed the bytes'
 
+
+# --- allocated ahead of the end of a file, and given to another one
+map_of() { # TIME NAME INODE SIZE PHYSICAL BYTES AT_END
+	printf '{"event_type":"extent","ts":%s,%s"dev":7,"ino":%s,"disk":259,"size":%s,"extents":1,"path":"/d/%s"}\n' "$1" "$7" "$3" "$4" "$2"
+	printf '{"event_type":"extent","ts":%s,%s"dev":7,"ino":%s,"disk":259,"offset":0,"physical":%s,"bytes":%s,"map_flags":0,"path":"/d/%s"}\n' \
+		"$1" "$7" "$3" "$5" "$6" "$2"
+}
+written() { # TIME LBA
+	printf '{"event_type":"nvme_cmd","pid":9,"tid":9,"nvme_opcode":1,"op_name":"write","nsid":1,"slba":%s,"nlb":1,"bytes":4096,"data_len":4096,"comm":"w","ts":%s,"disk":"nvme0n1","dev":259,"hwq":1,"cid":%s}\n' "$2" "$1" "$1"
+	printf '{"event_type":"nvme_cmp","err":0,"status":0,"lat_ns":10,"hwq":1,"cid":%s,"ts":%s,"dev":259}\n' "$1" $(($1 + 10))
+}
+end='"at_end":true,'
+{
+	echo '{"event_type":"disk","ts":1,"disk":"nvme0n1","dev":259,"nsid":1,"lba_bytes":4096}'
+	map_of 100 grown 1 8192 1048576 65536
+	map_of 110 gone 2 4096 2097152 65536
+	written 200 258 # behind the first 8192 bytes of "grown"
+	written 210 264 # where "taken" is in the end, which had none of it yet
+	written 220 270 # where "late" is, of which there is the last map only
+	written 230 514 # nobody else's
+	map_of 300 taken 3 4096 1081344 4096
+	map_of 900 grown 1 12288 1048576 12288 "$end"
+	map_of 900 taken 3 4096 1081344 4096 "$end"
+	map_of 900 late 4 4096 1105920 4096 "$end"
+} >"$tmp/ahead.jsonl"
+ahead='select file, file_offset, file_map from cmd order by ts_ns'
+is "$(sql "$tmp/ahead.jsonl" "$ahead")" '/d/grown,8192,both
+/d/taken,0,both
+/d/late,0,end
+/d/gone,8192,begin' 'what was allocated ahead of the end of a file is of the file that has it later'
+grep -v '"size"' "$tmp/ahead.jsonl" >"$tmp/sizeless.jsonl"
+is "$(sql "$tmp/sizeless.jsonl" "$ahead" | cut -d, -f3 | paste -sd' ')" 'both unsure unsure begin' 'when the sizes are not known, that is not sure'
 done_testing
