@@ -128,7 +128,6 @@ static void take_loss(struct account *a, const struct item *it)
 	const struct jsonl_loss *l = it->record ? NULL : &it->rec->loss;
 
 	struct ev_loss e, *sum = &a->running;
-	struct members m;
 	u32 i;
 
 	a->device = true;
@@ -136,16 +135,14 @@ static void take_loss(struct account *a, const struct item *it)
 	if (it->record)
 		e = it->record->loss;
 	else
-		e = (struct ev_loss){ .seen = l->seen,
+		e = (struct ev_loss){ .witness = event_witness(l->witness),
+				      .seen = l->seen,
 				      .stored = l->stored,
 				      .ring_full = l->ring_full,
 				      .map_full = l->map_full,
 				      .hook_missed = l->hook_missed,
+				      .unread = l->unread,
 				      .filtered = l->filtered };
-	if (!it->record && !members_scan(&m, it->line.p, it->line.n)) {
-		e.witness = fold_witness(&m);
-		e.unread = members_u64(&m, "unread");
-	}
 	if (e.witness < EV_WITNESSES)
 		a->running_of[e.witness] = e;
 	*sum = (struct ev_loss){};

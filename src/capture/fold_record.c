@@ -270,29 +270,18 @@ static bool set_clock(const struct jsonl_anchor *a, union event *e)
 	return true;
 }
 
-u8 fold_witness(const struct members *m)
-{
-	const struct ndjson_field *f = members_find(m, "witness");
-	u8 w;
-
-	for (w = 0; f && w < EV_WITNESSES; w++)
-		if (slice_is((struct slice){ f->text, f->text_len }, event_witness_name(w)))
-			return w;
-	return 0;
-}
-
-static bool set_loss(const struct members *m, const struct jsonl_loss *l, union event *e)
+static bool set_loss(const struct jsonl_loss *l, union event *e)
 {
 	e->loss = (struct ev_loss){
 		.kind = EV_LOSS,
-		.witness = fold_witness(m),
-		.ts_ns = members_u64(m, "ts"),
+		.witness = event_witness(l->witness),
+		.ts_ns = l->ts_ns,
 		.seen = l->seen,
 		.stored = l->stored,
 		.ring_full = l->ring_full,
 		.map_full = l->map_full,
 		.hook_missed = l->hook_missed,
-		.unread = members_u64(m, "unread"),
+		.unread = l->unread,
 		.filtered = l->filtered,
 	};
 	return true;
@@ -317,7 +306,7 @@ static bool from_members(const struct members *m, const struct item *line, union
 	case JSONL_CLOCK_ANCHOR:
 		return set_clock(&line->rec->anchor, e);
 	case JSONL_LOSS:
-		return set_loss(m, &line->rec->loss, e);
+		return set_loss(&line->rec->loss, e);
 	default:
 		break;
 	}

@@ -40,7 +40,5 @@ bool fold_range(const struct members *m, union event *e);
 bool fold_path(const struct members *m, union event *e);
 bool fold_extent(const struct members *m, union event *e);
 bool fold_uring(const struct members *m, union event *e);
-/* The tracer (enum ev_witness) that the account in a line is of. */
-u8 fold_witness(const struct members *m);
 
 #endif

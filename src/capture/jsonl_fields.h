@@ -9,19 +9,23 @@
 /* Every member that is looked at, by its name. */
 /* clang-format off */
 #define MEMBERS(X) \
-	X(event_type) X(ts) X(user_data) X(pid) X(tid) X(nvme_opcode) X(op_name) X(nsid) X(slba) X(nlb) X(bytes) \
-	X(data_len) X(multipath) X(cmd_op) X(rdev) X(comm) X(disk) X(dev) X(hwq) X(cid) X(attempts) X(wait_ns) \
-	X(refused) X(in_flight) X(age_ns) X(key_hex) X(key_len) X(value_len) X(err) X(status) X(lat_ns) X(res) \
-	X(monotonic_ns) X(realtime_ns) X(uncertainty_ns) X(dropped) X(seen) X(stored) X(ring_full) X(map_full) \
-	X(hook_missed) X(filtered) X(complete) X(trace_id) X(op) X(key) X(part) X(slot_offset) X(ts_start) X(error) \
-	X(instance) X(name) X(tokens) X(request_id) X(kvio_schema) X(hostname) X(device_path) X(io_engine) \
-	X(block_align) X(header_bytes) X(max_data_transfer_size) X(mdts_bytes) X(slot_bytes) X(capacity_bytes)
+	X(event_type) X(ts) X(user_data) X(pid) X(tid) X(nvme_opcode) X(op_name) X(nsid) X(slba) X(nlb) \
+	X(bytes) X(data_len) X(multipath) X(cmd_op) X(rdev) X(comm) X(disk) X(dev) X(hwq) X(cid) X(attempts) \
+	X(wait_ns) X(refused) X(in_flight) X(age_ns) X(key_hex) X(key_len) X(value_len) X(err) X(status) \
+	X(lat_ns) X(res) X(monotonic_ns) X(realtime_ns) X(uncertainty_ns) X(dropped) X(seen) X(stored) \
+	X(ring_full) X(map_full) X(hook_missed) X(unread) X(filtered) X(complete) X(witness) X(trace_id) X(op) \
+	X(key) X(part) X(slot_offset) X(ts_start) X(error) X(instance) X(name) X(tokens) X(request_id) \
+	X(kvio_schema) X(hostname) X(device_path) X(io_engine) X(block_align) X(header_bytes) \
+	X(max_data_transfer_size) X(mdts_bytes) X(slot_bytes) X(capacity_bytes)
 #define MEMBER_ENUM(name) M_##name,
 /* clang-format on */
 
 enum member { MEMBERS(MEMBER_ENUM) N_MEMBERS };
-_Static_assert(N_MEMBERS <= 64, "one bit each in a mask");
-#define BIT(name) (1ull << M_##name)
+
+/* A set of members, one bit each. */
+__extension__ typedef unsigned __int128 member_set;
+_Static_assert(N_MEMBERS <= 8 * sizeof(member_set), "one bit each in a set");
+#define BIT(name) ((member_set)1 << M_##name)
 
 /* How the value of a member is put into a record. */
 enum put {
@@ -64,7 +68,7 @@ struct shape {
 	u32 n_fields, hits;
 	u32 next;	   /* the shape that came after this one the last time */
 	u64 varies, loose; /* fields whose value, or whose kind of value, was seen to differ */
-	u64 have;	   /* members that are not null */
+	member_set have;   /* members that are not null */
 	struct shape_step step[SHAPE_FIELDS + 1];
 	struct jsonl_rec rec;
 	struct ndjson_field field[SHAPE_FIELDS];
@@ -72,8 +76,9 @@ struct shape {
 };
 
 struct jsonl_reader {
-	u64 seen, have; /* members of this line, and those that are not null; a bit each */
-	int err;	/* the first thing wrong with them */
+	u64 seen[2], null[2]; /* members of this line, and those of them that are null; a bit each */
+	member_set have;      /* those that are not */
+	int err;	      /* the first thing wrong with them */
 	u32 n_fields;
 	bool regular; /* no escapes, no member twice, not too many fields */
 	u8 at[N_MEMBERS];
@@ -94,7 +99,7 @@ struct jsonl_reader {
 };
 
 /* Where a member of a line with the members `have` goes. */
-struct place jsonl_place(enum jsonl_kind kind, u64 have, u32 member);
+struct place jsonl_place(enum jsonl_kind kind, member_set have, u32 member);
 /* Puts a field there.  0, -EINVAL, -ERANGE, -ENOMEM. */
 int jsonl_put(struct jsonl_reader *r, struct jsonl_rec *rec, struct place to, const struct ndjson_field *f);
 /* What follows from the members that vary, after all are in their places. */

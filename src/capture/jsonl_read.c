@@ -99,16 +99,17 @@ static int find_escaped(struct jsonl_reader *r, const struct ndjson_field *f, u3
 static void keep_member(struct jsonl_reader *r, u32 m)
 {
 	struct ndjson_field *f = &r->field[r->n_fields];
-	u64 bit = 1ull << m;
+	u64 bit = 1ull << m % 64;
+	u32 part = m / 64;
 
-	if (r->seen & bit) {
+	if (r->seen[part] & bit) {
 		r->regular = false;
 		r->field[r->at[m]] = *f;
 	} else {
 		r->at[m] = (u8)r->n_fields++;
 	}
-	r->seen |= bit;
-	r->have = f->type == ND_NULL ? r->have & ~bit : r->have | bit;
+	r->seen[part] |= bit;
+	r->null[part] = f->type == ND_NULL ? r->null[part] | bit : r->null[part] & ~bit;
 }
 
 /* Gathers the fields of the line. */
@@ -119,7 +120,8 @@ static int scan(struct jsonl_reader *r)
 	u32 m, n_others = 0;
 	int ret = ndjson_start(&s, r->line, r->line_len);
 
-	r->seen = r->have = 0;
+	memset(r->seen, 0, sizeof(r->seen));
+	memset(r->null, 0, sizeof(r->null));
 	r->n_fields = 0;
 	r->regular = true;
 	while (!ret) {
@@ -127,7 +129,7 @@ static int scan(struct jsonl_reader *r)
 
 		ret = ndjson_next(&s, f);
 		if (ret <= 0)
-			return ret;
+			break;
 		ret = 0;
 		r->regular &= !(f->flags & (ND_KEY_ESCAPED | ND_ESCAPED));
 		if (f->flags & ND_KEY_ESCAPED)
@@ -141,6 +143,7 @@ static int scan(struct jsonl_reader *r)
 		else if (n_others < SHAPE_FIELDS)
 			n_others++, r->n_fields++;
 	}
+	r->have = (r->seen[0] & ~r->null[0]) | (member_set)(r->seen[1] & ~r->null[1]) << 64;
 	return ret;
 }
 
@@ -291,9 +294,11 @@ static const struct place loss_places[N_MEMBERS] = {
 	[M_ring_full] = AT(loss.ring_full, U64),
 	[M_map_full] = AT(loss.map_full, U64),
 	[M_hook_missed] = AT(loss.hook_missed, U64),
+	[M_unread] = AT(loss.unread, U64),
 	[M_filtered] = AT(loss.filtered, U64),
 	[M_in_flight] = AT(loss.in_flight, U64),
 	[M_complete] = AT(loss.complete, TRUTH),
+	[M_witness] = AT(loss.witness, TEXT),
 };
 
 static const struct place meta_places[N_MEMBERS] = {
@@ -335,7 +340,7 @@ static const struct place span_places[N_MEMBERS] = {
 
 static const struct {
 	const struct place *places;
-	u64 need;
+	member_set need;
 } kinds[N_JSONL_KINDS] = {
 	[JSONL_NVME_CMD] = { cmd_places, BIT(ts) },
 	[JSONL_NVME_CMP] = { cmp_places, BIT(ts) },
@@ -350,13 +355,13 @@ static const struct {
 };
 
 /* Members that stand back behind a better one. */
-static u64 superseded(u64 members)
+static member_set superseded(member_set members)
 {
 	return (members & BIT(data_len) ? BIT(bytes) : 0) | (members & BIT(status) ? BIT(err) : 0) |
 	       (members & BIT(max_data_transfer_size) ? BIT(mdts_bytes) : 0);
 }
 
-struct place jsonl_place(enum jsonl_kind kind, u64 members, u32 member)
+struct place jsonl_place(enum jsonl_kind kind, member_set members, u32 member)
 {
 	if (!kinds[kind].places || member >= N_MEMBERS || superseded(members) >> member & 1)
 		return (struct place){};
@@ -441,16 +446,19 @@ static void fail(struct jsonl_reader *r, int err)
 static void fill(struct jsonl_reader *r, struct jsonl_rec *rec)
 {
 	const struct place *places = kinds[rec->kind].places;
-	u64 members = r->have & ~superseded(r->have);
-	u32 m;
+	member_set members = r->have & ~superseded(r->have);
+	u64 part[] = { (u64)members, (u64)(members >> 64) };
+	u32 i, m;
 
 	note_presence(r, rec);
 	if ((r->have & kinds[rec->kind].need) != kinds[rec->kind].need)
 		fail(r, -ENODATA);
-	for (; members; members &= members - 1) {
-		m = (u32)__builtin_ctzll(members);
-		if (places[m].put)
-			fail(r, jsonl_put(r, rec, places[m], &r->field[r->at[m]]));
+	for (i = 0; i < ARRAY_SIZE(part); i++) {
+		for (; part[i]; part[i] &= part[i] - 1) {
+			m = 64 * i + (u32)__builtin_ctzll(part[i]);
+			if (places[m].put)
+				fail(r, jsonl_put(r, rec, places[m], &r->field[r->at[m]]));
+		}
 	}
 	jsonl_settle(rec);
 }

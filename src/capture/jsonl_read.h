@@ -76,8 +76,9 @@ struct jsonl_anchor {
 /* drops (ring_full only), loss, and footer. */
 struct jsonl_loss {
 	u64 ts_ns; /* 0 = absent */
-	u64 seen, stored, ring_full, map_full, hook_missed, filtered, in_flight;
+	u64 seen, stored, ring_full, map_full, hook_missed, unread, filtered, in_flight;
 	bool complete;
+	struct slice witness;
 };
 
 /* Numbers are 0 and slices empty when absent. */

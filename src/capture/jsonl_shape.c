@@ -119,7 +119,7 @@ static void take_fields(const struct jsonl_reader *r, struct shape *s)
 }
 
 /* Members that name a device or a thread. */
-static const u64 who = BIT(pid) | BIT(tid) | BIT(comm) | BIT(disk) | BIT(dev) | BIT(rdev) | BIT(nsid);
+static const member_set who = BIT(pid) | BIT(tid) | BIT(comm) | BIT(disk) | BIT(dev) | BIT(rdev) | BIT(nsid);
 
 void shape_learn(struct jsonl_reader *r, const struct jsonl_rec *rec)
 {

@@ -5,6 +5,7 @@
 
 #include "capture/event.h"
 #include "capture/names.h"
+#include "lib/ndjson.h"
 
 union event {
 	u8 kind;
@@ -45,6 +46,17 @@ static inline const char *event_witness_name(u8 witness)
 	static const char *const names[EV_WITNESSES] = { "nvme", "syscall", "iouring", "mmap" };
 
 	return witness < EV_WITNESSES ? names[witness] : NULL;
+}
+
+/* The tracer of that name; the first when there is none. */
+static inline u8 event_witness(struct slice name)
+{
+	u8 w;
+
+	for (w = 0; w < EV_WITNESSES; w++)
+		if (slice_is(name, event_witness_name(w)))
+			return w;
+	return 0;
 }
 
 /* Size of the struct of a kind, 0 of one that is not known. */

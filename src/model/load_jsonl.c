@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "capture/nvme_names.h"
+#include "capture/record.h"
 #include "lib/ahead.h"
 #include "model/tables.h"
 
@@ -243,7 +244,7 @@ static int put_span(struct input *in, const struct jsonl_span *s)
 	return 0;
 }
 
-static int put_loss(struct input *in, const struct jsonl_loss *l, enum jsonl_kind kind, const char *line, size_t n)
+static int put_loss(struct input *in, const struct jsonl_loss *l, enum jsonl_kind kind)
 {
 	struct account account = {
 		.present = true,
@@ -253,11 +254,10 @@ static int put_loss(struct input *in, const struct jsonl_loss *l, enum jsonl_kin
 		.ring_full = l->ring_full,
 		.map_full = l->map_full,
 		.hook_missed = l->hook_missed,
+		.unread = l->unread,
 		.filtered = l->filtered,
 		.in_flight = l->in_flight,
 	};
-
-	u8 witness = loss_rest(line, n, &account.unread);
 
 	in->n.other++;
 	if (kind == JSONL_DROPS) {
@@ -271,7 +271,7 @@ static int put_loss(struct input *in, const struct jsonl_loss *l, enum jsonl_kin
 		in->footer = in->closed = true;
 		return 0;
 	}
-	return put_running(in, witness, l->ts_ns, &account);
+	return put_running(in, event_witness(l->witness), l->ts_ns, &account);
 }
 
 /* The head of a capture: the only nested line. */
@@ -303,7 +303,7 @@ static int put_record(struct input *in, const struct jsonl_rec *rec, const char 
 	case JSONL_DROPS:
 	case JSONL_LOSS:
 	case JSONL_FOOTER:
-		return put_loss(in, &rec->loss, rec->kind, line, n);
+		return put_loss(in, &rec->loss, rec->kind);
 	case JSONL_CAPTURE_META:
 		return put_capture_meta(in, line, n);
 	case JSONL_KVIO_META:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Lines that the fast reader does not look into: system calls, io_uring requests, and whose account it is. */
+/* Lines that the fast reader does not look into: system calls, io_uring requests. */
 #include <errno.h>
 #include <string.h>
 
@@ -199,15 +199,4 @@ int load_other_line(struct input *in, const char *line, size_t n)
 	in->n.unknown++;
 	in->n.other++;
 	return 0;
-}
-
-u8 loss_rest(const char *line, size_t n, u64 *unread)
-{
-	struct members m;
-
-	*unread = 0;
-	if (members_scan(&m, line, n))
-		return 0;
-	*unread = members_u64(&m, "unread");
-	return fold_witness(&m);
 }

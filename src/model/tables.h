@@ -97,8 +97,6 @@ int put_running(struct input *in, u32 witness, u64 ts_ns, const struct account *
 
 /* load_lines.c: a line of a kind that jsonl_read() does not know.  0 or -ENOMEM. */
 int load_other_line(struct input *in, const char *line, size_t n);
-/* What jsonl_read() leaves of an account: the tracer whose it is, what nobody took over. */
-u8 loss_rest(const char *line, size_t n, u64 *unread);
 
 /* markers.c.  0 or -ENOMEM. */
 struct members;

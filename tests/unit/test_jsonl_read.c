@@ -150,8 +150,10 @@ static void accounts_of_losses(void **state)
 	assert_int_equal(r.kind, JSONL_DROPS);
 	assert_int_equal(r.loss.ring_full, 23);
 	r = read_line("{\"event_type\":\"loss\",\"ts\":1,\"seen\":10,\"stored\":4,\"ring_full\":3,\"map_full\":2,"
-		      "\"hook_missed\":7,\"filtered\":1}");
+		      "\"hook_missed\":7,\"unread\":6,\"filtered\":1,\"witness\":\"mmap\"}");
 	assert_int_equal(r.kind, JSONL_LOSS);
+	assert_int_equal(r.loss.unread, 6);
+	assert_true(slice_is(r.loss.witness, "mmap"));
 	assert_int_equal(r.loss.seen, 10);
 	assert_int_equal(r.loss.stored, 4);
 	assert_int_equal(r.loss.ring_full, 3);
