@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -226,6 +227,15 @@ static void nops(void)
 	}
 }
 
+/* A worker that names itself, as those of servers do. */
+static void renamed(void)
+{
+	prctl(PR_SET_NAME, "first");
+	ONE(310, io_uring_prep_nop);
+	prctl(PR_SET_NAME, "second");
+	ONE(311, io_uring_prep_nop);
+}
+
 /* A poll of a pipe into which nothing is ever written; then its parent, who records it, may end. */
 static void hang(void)
 {
@@ -265,6 +275,7 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	kinds(argv[1]);
+	renamed();
 	chain();
 	overflow();
 	return 0;

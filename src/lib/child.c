@@ -3,18 +3,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 static void __attribute__((noreturn)) run(int gate, int error, char **argv)
 {
+	struct pollfd opens = { .fd = gate };
 	sigset_t none;
 	int ret;
-	char go;
 
-	/* No byte and a closed gate both mean "go"; the parent's death closes it, too. */
-	while (read(gate, &go, 1) < 0 && errno == EINTR)
+	/* A closed gate means "go", also by the parent's death.  No read, which would be recorded as the program's. */
+	while (poll(&opens, 1, -1) < 0 && errno == EINTR)
 		;
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);

@@ -196,7 +196,7 @@ static __always_inline u32 inner_pid(struct task_struct *t)
 
 /*
  * Names the thread in the stream: at first sight, and when it has another name
- * a second later (exec, prctl).
+ * (tasks.bpf.c forgets when it was looked at; else it is a second later).
  */
 __attribute__((unused)) static __noinline int tell_task(const struct who *w, u64 now)
 {

@@ -202,7 +202,7 @@ static __always_inline bool is_wanted(u32 *tid, u64 now)
 	return true;
 }
 
-/* The number is another thread's from now on. */
+/* The number is another thread's from now on, or the name another one. */
 static __always_inline void forget(u32 tid)
 {
 	u64 *last = &known[tid & (KNOWN_SLOTS - 1)];
@@ -223,6 +223,13 @@ SEC("tp_btf/sched_process_exec")
 int BPF_PROG(exec, struct task_struct *t, int old_tid)
 {
 	forget((u32)old_tid);
+	return 0;
+}
+
+SEC("tp_btf/task_rename")
+int BPF_PROG(renamed, struct task_struct *t)
+{
+	forget((u32)t->pid);
 	return 0;
 }
 

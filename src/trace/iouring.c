@@ -93,6 +93,8 @@ static int attach(struct tracer *t)
 		ret = tracer_attach(b->progs.gone, &b->links.gone);
 	if (!ret)
 		ret = tracer_attach(b->progs.exec, &b->links.exec);
+	if (!ret)
+		ret = tracer_attach(b->progs.renamed, &b->links.renamed);
 	tracer_attach_optional(&t->facility[F_PUNTED], b->progs.punted, &b->links.punted, NULL, NULL);
 	tracer_attach_optional(&t->facility[F_OVERFLOW], b->progs.cqe_overflow, &b->links.cqe_overflow, NULL, NULL);
 	if (ret)

@@ -37,6 +37,7 @@ static __noinline int end_fault(struct task_state *s, u64 now)
 {
 	struct raw_fault raw = {};
 	struct ev_fault *r = &raw.ev;
+	struct who w = {};
 
 	if (!s)
 		return 0;
@@ -48,9 +49,10 @@ static __noinline int end_fault(struct task_state *s, u64 now)
 		count(N_FILTERED);
 		return 0;
 	}
-	raw.pid = bpf_get_current_pid_tgid() >> 32;
+	who_is_current(&w);
+	raw.pid = w.pid;
 	r->lat_ns = r->flags & FAULT_NO_TIME ? 0 : now - r->ts_ns;
-	tell_once(s, r->ts_ns);
+	tell_task(&w, r->ts_ns);
 	meet_inode(r->ino, r->dev, r->address);
 	count(put(&raw, sizeof(raw)) ? N_STORED : N_RING_FULL);
 	return 0;

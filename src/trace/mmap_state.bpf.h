@@ -14,7 +14,6 @@ const volatile struct mmap_config mm = {};
 
 struct task_state {
 	struct ev_fault ev; /* of the fault that is open; kind 0: not wanted */
-	u64 told_ns;	    /* when its name was looked at */
 	u64 ptes;	    /* which pages around were mapped before */
 	u64 from, to;	    /* window of a fault-around, page numbers; of the last large readahead */
 	u64 ra_from, ra_to;
@@ -71,17 +70,6 @@ struct {
 static __always_inline struct task_state *this_state(void)
 {
 	return bpf_task_storage_get(&states, bpf_get_current_task_btf(), NULL, STORAGE_CREATE);
-}
-
-static __always_inline void tell_once(struct task_state *s, u64 now)
-{
-	struct who w = {};
-
-	if (s->told_ns && now - s->told_ns < TASK_CHECK_NS)
-		return;
-	who_is_current(&w);
-	tell_task(&w, now);
-	s->told_ns = now;
 }
 
 /* User space is asked to look what a file is called, while the program is there. */

@@ -187,6 +187,17 @@ int BPF_PROG(exec, struct task_struct *t, int old_tid)
 	return 0;
 }
 
+/* The same of a name that it gives itself, or another thread does. */
+SEC("tp_btf/task_rename")
+int BPF_PROG(renamed, struct task_struct *t)
+{
+	struct task_state *s = state_at_exit(t, 0);
+
+	if (s)
+		s->told = 0;
+	return 0;
+}
+
 /* ---- entry ---- */
 
 static __always_inline const volatile struct call_shape *shape_of(long nr)
@@ -194,6 +205,16 @@ static __always_inline const volatile struct call_shape *shape_of(long nr)
 	const volatile struct call_shape *shape = &sc.shape[nr & (MAX_CALL_NR - 1)];
 
 	return (u64)nr < MAX_CALL_NR && shape->call ? shape : NULL;
+}
+
+static __always_inline bool is_new_to(struct task_state *s, u64 ino, u32 dev)
+{
+	u64 key = file_key(ino, dev), *lately = &s->files[(ino ^ ino >> 2 ^ dev) & 3];
+
+	if (*lately == key)
+		return false;
+	*lately = key;
+	return is_new_file(key);
 }
 
 SEC("tp_btf/sys_enter")
@@ -212,12 +233,18 @@ int BPF_PROG(enter, struct pt_regs *regs, long nr)
 	if (!wanted_once(&s->decision))
 		return 0;
 	s->enter_ns = bpf_ktime_get_ns();
-	if (shape->flags & CALL_CLOSES) {
-		s->ino = 0;
-		s->dev = 0;
-		f = file_of((u32)argument(regs, 1));
-		if (f)
-			file_numbers(f, &s->ino, &s->dev);
+	if (!(shape->flags & CALL_CLOSES))
+		return 0;
+	s->ino = 0;
+	s->dev = 0;
+	f = file_of((u32)argument(regs, 1));
+	if (!f)
+		return 0;
+	file_numbers(f, &s->ino, &s->dev);
+	/* When it returns there is nothing left to ask. */
+	if (is_new_to(s, s->ino, s->dev)) {
+		empty_first(this_batch());
+		tell_path(f, s->ino, s->dev, s->enter_ns);
 	}
 	return 0;
 }
@@ -331,16 +358,6 @@ static __always_inline struct file *set_file(struct ev_syscall *r, const volatil
 	}
 	set_offset(r, shape, regs, f);
 	return f;
-}
-
-static __always_inline bool is_new_to(struct task_state *s, u64 ino, u32 dev)
-{
-	u64 key = file_key(ino, dev), *lately = &s->files[(ino ^ ino >> 2 ^ dev) & 3];
-
-	if (*lately == key)
-		return false;
-	*lately = key;
-	return is_new_file(key);
 }
 
 SEC("tp_btf/sys_exit")

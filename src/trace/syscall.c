@@ -139,6 +139,8 @@ static int attach(struct tracer *t)
 		ret = tracer_attach(b->progs.gone, &b->links.gone);
 	if (!ret)
 		ret = tracer_attach(b->progs.exec, &b->links.exec);
+	if (!ret)
+		ret = tracer_attach(b->progs.renamed, &b->links.renamed);
 	return ret ? ret : tracer_attach(b->progs.enter, &b->links.enter);
 }
 

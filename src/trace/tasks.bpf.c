@@ -77,6 +77,18 @@ int BPF_PROG(process_exec, struct task_struct *t)
 	return 0;
 }
 
+/* From prctl, pthread_setname_np, exec: the name is set behind this, and its next event tells it. */
+SEC("tp_btf/task_rename")
+int BPF_PROG(task_renamed, struct task_struct *t)
+{
+	u32 tid = t->pid;
+	struct task_name *known = bpf_map_lookup_elem(&tasks, &tid);
+
+	if (known)
+		known->checked_ns = 0;
+	return 0;
+}
+
 SEC("?tp_btf/sched_process_fork")
 int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child)
 {

@@ -26,10 +26,10 @@ static u32 own_pid_namespace(void)
 static void choose(struct tracer *t, const struct trace_options *o, const struct probe *p)
 {
 	t->facility[F_NAMES] =
-		(struct facility){ .name = "names_after_exec", .hook = "tp_btf/sched_process_exec", .on = true };
+		(struct facility){ .name = "names", .hook = "tp_btf/sched_process_exec + task_rename", .on = true };
 	t->facility[F_FOLLOW] =
 		(struct facility){ .name = "children", .hook = "tp_btf/sched_process_fork + exit", .on = true };
-	if (!probe_has_tracepoint(p, "sched_process_exec"))
+	if (!probe_has_tracepoint(p, "sched_process_exec") || !probe_has_tracepoint(p, "task_rename"))
 		facility_off(&t->facility[F_NAMES], "not in this kernel");
 	t->facility[F_NUMBERS] = (struct facility){ .name = "container_pids", .hook = "iter/task", .on = true };
 	if (own_pid_namespace() == FIRST_PID_NS)
@@ -57,6 +57,7 @@ static int open_bpf(struct tracer *t, const struct trace_options *o)
 	bpf_program__set_autoload(b->progs.list_pids, t->facility[F_NUMBERS].on);
 	bpf_program__set_autoload(b->progs.touch_ring, t->variant);
 	bpf_program__set_autoload(b->progs.process_exec, t->facility[F_NAMES].on);
+	bpf_program__set_autoload(b->progs.task_renamed, t->facility[F_NAMES].on);
 	bpf_program__set_autoload(b->progs.process_fork, t->facility[F_FOLLOW].on);
 	bpf_program__set_autoload(b->progs.process_exit, t->facility[F_FOLLOW].on);
 	return 0;
@@ -79,7 +80,8 @@ static int attach(struct tracer *t)
 {
 	struct tasks_bpf *b = t->bpf;
 
-	tracer_attach_optional(&t->facility[F_NAMES], b->progs.process_exec, &b->links.process_exec, NULL, NULL);
+	tracer_attach_optional(&t->facility[F_NAMES], b->progs.process_exec, &b->links.process_exec,
+			       b->progs.task_renamed, &b->links.task_renamed);
 	if (!t->facility[F_FOLLOW].on)
 		return 0;
 	return tracer_attach(b->progs.process_fork, &b->links.process_fork)

@@ -71,6 +71,8 @@ is "$(sql kinds "select group_concat(sqe_flags & 4), group_concat(error) from (s
 is "$(sql kinds "select count(*), min(res) from overflow")" '24,0' 'completions that do not fit their queue'
 is "$(sql kinds "select sum(unfinished), count(*) from uring where op = 'nop' and user_data = 0")" '24,32' \
 	'... are posted to no queue'
+is "$(sql kinds "select user_data, comm from uring where user_data between 310 and 311 order by 1")" '310,first 311,second' \
+	'a thread that names itself: its requests have the name of their time'
 is "$(jq '.seen == .stored + .in_flight + .filtered' "$dir/kinds.json")" true '... and it adds up'
 
 # --- filters
