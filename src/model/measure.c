@@ -106,6 +106,19 @@ static int prepare(struct measure *out, struct measure_work *w)
 	return 0;
 }
 
+/* The bytes of these are storage that they are about; they do not go over the bus. */
+static bool moves_nothing(const struct model *m, u32 i)
+{
+	static const char *const names[] = { "dsm", "write_zeroes", "write_uncorrectable", "verify" };
+	const char *name = strpool_get(&m->strings, m->cmd.name[i]);
+	size_t k;
+
+	for (k = 0; k < ARRAY_SIZE(names); k++)
+		if (!strcmp(name, names[k]))
+			return true;
+	return false;
+}
+
 static void count_commands(struct measure *out, struct measure_work *w)
 {
 	const struct cmd_table *t = &w->m->cmd;
@@ -150,7 +163,9 @@ static void count_commands(struct measure *out, struct measure_work *w)
 			out->pool_first_ns = t->ts_ns[i];
 		out->pool_last_ns = MAX(out->pool_last_ns, end);
 		out->pool_bytes += bytes;
-		if (w->state[i] != STATE_FAILED)
+		if (w->dir[i] >= N_DIRS && moves_nothing(w->m, i))
+			out->pool_unmoved_bytes += bytes;
+		else if (w->state[i] != STATE_FAILED)
 			out->pool_ok_bytes += bytes;
 		if (w->dir[i] < N_DIRS) {
 			out->pool_dir_n[w->dir[i]]++;

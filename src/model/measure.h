@@ -313,6 +313,7 @@ struct measure {
 	u64 n_calls;	  /* system calls, io_uring requests and page faults that the capture has as well */
 	bool pool_tagged; /* figures below are of tagged commands; of all when there is no tagged one */
 	u64 pool_n, pool_bytes, pool_ok_bytes;
+	u64 pool_unmoved_bytes; /* discarded, zeroed, verified: in pool_bytes, not in pool_ok_bytes */
 	u64 pool_dir_n[N_DIRS], pool_dir_bytes[N_DIRS];
 	u64 pool_first_ns, pool_last_ns;
 	u64 wall_ns;			/* of all commands, from first submission to last completion */

@@ -216,7 +216,7 @@ void html_tiles(struct json *j, const struct report_arm *a)
 		tile(j, "took", "ns", x->wall_ns, &note);
 	}
 	if (x->wall_ns && x->pool_ok_bytes) {
-		buf_lit(&note, "failed commands left out");
+		buf_printf(&note, "failed commands%s left out", x->pool_unmoved_bytes ? ", discards and zeroes" : "");
 		tile(j, "throughput", "rate", (u64)(x->throughput_gbs * 1e9), &note);
 	}
 	for (i = 0; i < MIN(x->n_lat, 2u); i++)

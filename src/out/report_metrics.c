@@ -60,7 +60,7 @@ static const struct desc descs[] = {
 	BYTES(G_ALL, measure, cmd.dir_bytes[DIR_WRITE], "write_data", "bytes of writes"),
 	REAL(G_ALL, measure, cmd.coverage, cmd.n, "share", "coverage_share", "commands with a measured latency"),
 	NS(G_ALL, measure, wall_ns, "wall", "first submission to last completion"),
-	REAL(G_ALL, measure, throughput_gbs, cmd.n, "GB/s", "throughput_gbs", "bytes that did not fail over wall"),
+	REAL(G_ALL, measure, throughput_gbs, cmd.n, "GB/s", "throughput_gbs", "bytes moved that did not fail over wall"),
 	REAL(G_ALL, measure, depth.mean, depth.n, "", "depth_mean", "commands in flight, idle time included"),
 	REAL(G_ALL, measure, depth.busy_mean, depth.n, "", "depth_busy_mean", "the same while any is"),
 	COUNT(G_ALL, measure, depth.max, "depth_max", "commands in flight at most"),

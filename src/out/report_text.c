@@ -234,8 +234,8 @@ static void commands(struct buf *out, const struct measure *x)
 		buf_printf(out, "          besides: %llu refused before the device, %llu attempts re-issued\n",
 			   ULL(c->state[STATE_REFUSED]), ULL(c->state[STATE_REISSUED]));
 	if (x->wall_ns)
-		buf_printf(out, "          %.3f GB/s of %s data, failed commands left out\n", x->throughput_gbs,
-			   x->pool_tagged ? "tagged" : "all");
+		buf_printf(out, "          %.3f GB/s of %s data, failed commands%s left out\n", x->throughput_gbs,
+			   x->pool_tagged ? "tagged" : "all", x->pool_unmoved_bytes ? ", discards and zeroes" : "");
 }
 
 static void latencies(struct buf *out, const struct model *m, const struct measure *x)

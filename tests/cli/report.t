@@ -72,6 +72,17 @@ like "$text" '^          failed 2: data transfer error \(sct 0 sc 4\)$' 'failed 
 "$KVIO" report --json "$tmp/failed.jsonl" >"$tmp/json"
 is "$(json "$tmp/json" 'join " ", map { "$_->{kind} $_->{sct} $_->{sc} $_->{n}" } @{ $j->{capture}{failures} }')" 'nvme 0 4 2' 'failed commands: in JSON'
 
+# --- what is discarded or zeroed does not move ---
+cat >"$tmp/dsm.jsonl" <<'EOF'
+{"event_type":"nvme_cmd","disk":"nvme0n1","nsid":1,"nvme_opcode":1,"op_name":"write","slba":0,"nlb":8,"bytes":4096,"data_len":4096,"hwq":1,"cid":1,"ts":1000000}
+{"event_type":"nvme_cmp","disk":"nvme0n1","status":0,"lat_ns":1000,"hwq":1,"cid":1,"ts":1001000}
+{"event_type":"nvme_cmd","disk":"nvme0n1","nsid":1,"nvme_opcode":8,"op_name":"write_zeroes","slba":8,"nlb":2097152,"bytes":1073741824,"data_len":1073741824,"hwq":1,"cid":2,"ts":1001096}
+{"event_type":"nvme_cmp","disk":"nvme0n1","status":0,"lat_ns":3000,"hwq":1,"cid":2,"ts":1004096}
+{"event_type":"drops","dropped":0}
+EOF
+report "$tmp/dsm.jsonl"
+like "$text" '^          1\.000 GB/s of all data, failed commands, discards and zeroes left out$' 'zeroes: no throughput'
+
 # --- what keeps commands from overlapping, and where requests wait ---
 like "$("$KVIO" report "$tmp/serial.jsonl")" '^  loads   QD~1 \(serialized\): serial within an object$' 'the class of the queue'
 report $D/batched/sem.jsonl $D/batched/ebpf.jsonl $D/batched/serving.jsonl
