@@ -6,6 +6,7 @@
  *   ranges   discards of 1 to 5 ranges by ioctl, of 6 to 9 by io_uring
  *   zones    appends, 3 by ioctl and 7 by io_uring; one open, close, finish, reset and report each
  *   errors   2 reads of a block that fails by ioctl, 3 by io_uring
+ *   vectors  5 reads of 128 KiB into 32 pieces by io_uring, 3 of 256 KiB into 64, which the kernel refuses
  * What the drive answers is checked here.
  */
 #include <errno.h>
@@ -15,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/uio.h>
 
 #include "io/ring.h"
 
@@ -148,12 +150,56 @@ static void errors(void)
 	pass(false, 3, io(OP_READ, BAD_BLOCK, 1), UNRECOVERED_READ);
 }
 
+/* Each piece is the same block of memory. */
+static void read_pieces(unsigned pieces, int n, long wanted)
+{
+	struct iovec v[64];
+	struct nvme_uring_cmd c = io(OP_READ, 4096, pieces);
+	unsigned i;
+
+	for (i = 0; i < pieces; i++)
+		v[i] = (struct iovec){ buf, BLOCK };
+	c.nsid = (__u32)nsid;
+	c.addr = (__u64)(uintptr_t)v;
+	c.data_len = pieces;
+	while (n--) {
+		struct ring_done done = {};
+		struct io_uring_sqe *sqe = io_uring_get_sqe(&ring.uring);
+		int ret;
+
+		if (!sqe)
+			die("a submission queue entry", -EBUSY);
+		memset(sqe, 0, 2 * sizeof(*sqe));
+		sqe->opcode = IORING_OP_URING_CMD;
+		sqe->fd = fd;
+		sqe->cmd_op = NVME_URING_CMD_IO_VEC;
+		sqe->user_data = user_data++;
+		memcpy(sqe->cmd, &c, sizeof(c));
+		ring.prepared++;
+		ret = ring_submit(&ring);
+		if (!ret)
+			ret = ring_reap(&ring, &done, 1, 60000000000ull);
+		if (ret != 1 || done.res != wanted)
+			die("a vector", ret == 1 ? done.res : ret);
+	}
+}
+
+static void vectors(void)
+{
+	read_pieces(32, 5, 0);
+	read_pieces(64, 3, -EINVAL);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} ways[] = { { "compare", compare }, { "ranges", ranges }, { "zones", zones }, { "errors", errors } };
+	} ways[] = { { "compare", compare },
+		     { "ranges", ranges },
+		     { "zones", zones },
+		     { "errors", errors },
+		     { "vectors", vectors } };
 	size_t i;
 
 	if (argc != 3)

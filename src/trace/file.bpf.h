@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Files behind descriptors, and vectors in user memory. */
+/* Files behind descriptors. */
 #ifndef KVIO_FILE_BPF_H
 #define KVIO_FILE_BPF_H
 
@@ -9,7 +9,6 @@
 #define S_IFMT	     0170000
 #define S_IFREG	     0100000
 #define S_IFBLK	     0060000
-#define MAX_IOVECS   1024 /* UIO_MAXIOV: the kernel takes no more */
 #define FILES_LATELY 4096
 
 /* ---- the file behind a descriptor ---- */
@@ -220,64 +219,6 @@ static __noinline int tell_path(struct file *f, u64 ino, u32 dev, u64 now)
 	bpf_ringbuf_output(ring, &r->p, __builtin_offsetof(struct raw_path, text) + (n & (2 * PATH_TEXT - 1)),
 			   BPF_RB_NO_WAKEUP);
 	return 1;
-}
-
-struct iovec {
-	u64 base, len;
-};
-
-struct vector {
-	u64 at;
-	u64 n;
-	u64 bytes;
-	u64 partial;
-};
-
-/* The sum at hand, one a CPU and not on the stack, for the reasons of path_room. */
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct vector);
-} vector_room SEC(".maps");
-
-static __always_inline struct vector *room_of_vector(void)
-{
-	u32 zero = 0;
-
-	return bpf_map_lookup_elem(&vector_room, &zero);
-}
-
-static long add_iovec(u32 i, void *ctx)
-{
-	struct vector *v = room_of_vector();
-	struct iovec one;
-
-	if (!v || i >= v->n)
-		return 1;
-	if (read_user(&one, sizeof(one), (const void *)(v->at + i * sizeof(one)))) {
-		v->partial = 1;
-		return 1;
-	}
-	v->bytes += one.len;
-	return 0;
-}
-
-/* The bytes of n elements; false when that is a lower bound. */
-static __always_inline bool vector_sum(u64 at, u64 n, u64 *bytes)
-{
-	struct vector *v = room_of_vector();
-
-	*bytes = 0;
-	if (!v || n > MAX_IOVECS)
-		return false;
-	v->at = at;
-	v->n = n;
-	v->bytes = 0;
-	v->partial = 0;
-	bpf_loop(MAX_IOVECS, add_iovec, NULL, 0);
-	*bytes = v->bytes;
-	return !v->partial;
 }
 
 #endif

@@ -12,6 +12,7 @@
 #include "trace/file.bpf.h"
 #include "trace/iouring_shared.h"
 #include "trace/overflow.bpf.h"
+#include "trace/vector.bpf.h"
 
 #include "trace/batch.bpf.h"
 
@@ -146,6 +147,7 @@ static __noinline int set_passthrough(struct ev_uring *r, struct io_uring_cmd *i
 {
 	u32 op = peek(struct io_uring_cmd, ioucmd, cmd_op);
 	const void *c;
+	u64 bytes;
 
 	/* Without an NVMe driver there is no such type. */
 	if (!bpf_core_type_exists(struct nvme_uring_cmd) || !r || (op >> 8 & 0xff) != 'N' ||
@@ -155,7 +157,13 @@ static __noinline int set_passthrough(struct ev_uring *r, struct io_uring_cmd *i
 	if (!c)
 		return 0;
 	r->sub = peek_nvme(struct nvme_uring_cmd, c, opcode);
+	/* Of a vector the number of its elements. */
 	r->size = peek_nvme(struct nvme_uring_cmd, c, data_len);
+	if ((u8)op == NVME_URING_CMD_IO_VEC_NR) {
+		if (!vector_sum(peek_nvme(struct nvme_uring_cmd, c, addr), r->size, &bytes))
+			r->flags |= URING_PARTIAL;
+		r->size = bytes;
+	}
 	r->offset = peek_nvme(struct nvme_uring_cmd, c, cdw10) | (u64)peek_nvme(struct nvme_uring_cmd, c, cdw11) << 32;
 	return 0;
 }

@@ -12,6 +12,7 @@
 #include "trace/nvme_shared.h"
 #include "trace/origin.bpf.h"
 #include "trace/overflow.bpf.h"
+#include "trace/vector.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -465,12 +466,16 @@ static __noinline int read_refused(struct ev_nvme_kv *r, struct io_uring_cmd *io
 {
 	const void *c = passthrough_command(ioucmd);
 	u32 cdw10 = peek_nvme(struct nvme_uring_cmd, c, cdw10), cdw11 = peek_nvme(struct nvme_uring_cmd, c, cdw11);
+	u64 bytes;
 
 	fill_key(r, peek_nvme(struct nvme_uring_cmd, c, cdw2), peek_nvme(struct nvme_uring_cmd, c, cdw3),
 		 peek_nvme(struct nvme_uring_cmd, c, cdw14), peek_nvme(struct nvme_uring_cmd, c, cdw15));
 	fill_command(r, peek_nvme(struct nvme_uring_cmd, c, opcode), peek_nvme(struct nvme_uring_cmd, c, nsid),
 		     cdw10 | (u64)cdw11 << 32, peek_nvme(struct nvme_uring_cmd, c, cdw12));
-	r->cmd.bytes = peek_nvme(struct nvme_uring_cmd, c, data_len);
+	bytes = peek_nvme(struct nvme_uring_cmd, c, data_len);
+	if (is_vec(ioucmd->cmd_op))
+		vector_sum(peek_nvme(struct nvme_uring_cmd, c, addr), bytes, &bytes);
+	r->cmd.bytes = bytes < 0xffffffff ? bytes : 0xffffffff;
 	r->cmd.flags = NVME_PASSTHROUGH | NVME_REFUSED;
 	r->cmd.hwq = 0xffff;
 	r->cmd.user_data = peek(struct io_kiocb, ioucmd, cqe.user_data);

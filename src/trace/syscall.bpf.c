@@ -9,6 +9,7 @@
  */
 #include "trace/file.bpf.h"
 #include "trace/syscall_shared.h"
+#include "trace/vector.bpf.h"
 
 #include "trace/batch.bpf.h"
 

@@ -91,6 +91,13 @@ passthrough() {
 		and c.user_data = u.user_data and c.bytes = u.size where u.op = 'uring_cmd'")" "25,25,12" "$k passthrough: each request has its command"
 }
 
+vectors() {
+	is "$(cat "$dir/vectors.rc") $(sql vectors "select res, count(*), sum(size), max(size_partial) from uring where op = 'uring_cmd' group by 1 order by 1")" \
+		"0 -22,3,$((3 * 262144)),0 0,5,$((5 * 131072)),0" "$k passthrough of vectors: requests, with the bytes of all pieces"
+	is "$(sql vectors "select state, count(*), sum(bytes), min(vec) from cmd where passthrough group by 1 order by 1")" \
+		"ok,5,$((5 * 131072)),1 refused,3,$((3 * 262144)),1" "$k passthrough of vectors: commands, also those that are refused"
+}
+
 ways() {
 	is "$(sql ways "select count(*), sum(bytes), count(distinct device), min(device glob 'nvme*c*n1') from cmd")" \
 		"$(fio_of ways read.total_ios),$(fio_of ways read.io_bytes),2,1" \
@@ -137,10 +144,11 @@ run() { # KERNEL
 	errors
 	tags
 	passthrough
+	vectors
 	ways
 	discards
 	pending
-	for name in sqpoll direct errors tags passthru ways pending faults; do
+	for name in sqpoll direct errors tags passthru vectors ways pending faults; do
 		ok "$k $name: adds up, nothing lost" quiet $name
 	done
 }

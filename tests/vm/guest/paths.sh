@@ -27,6 +27,7 @@ echo "$old" >$tags
 
 # --- commands that only passthrough makes
 rec nvme,iouring passthru -- sh -c '/in/passthru compare /dev/ng0n1 && /in/passthru ranges /dev/ng0n1 && /in/passthru zones /dev/ng1n1'
+rec nvme,iouring vectors -- /in/passthru vectors /dev/ng0n1
 
 # --- two ways to one namespace
 for policy in /sys/class/nvme-subsystem/*/iopolicy; do
