@@ -16,6 +16,21 @@ static inline bool uring_is_passthrough(u8 opcode)
 {
 	return opcode == 46;
 }
+/* Of a request that completed; a passthrough command that failed on its device has the NVMe status. */
+static inline bool uring_failed(const struct ev_uring *e)
+{
+	return e->res < 0 || (uring_is_passthrough(e->opcode) && e->res);
+}
+/* What the bytes are that a request moved which did not fail, and how many. */
+static inline enum call_class uring_moved(const struct ev_uring *e, u64 *bytes)
+{
+	*bytes = e->res > 0 ? (u64)e->res : 0;
+	if (!uring_is_passthrough(e->opcode))
+		return uring_op_class(e->opcode);
+	/* The device does all of a command or nothing. */
+	*bytes = e->size;
+	return e->sub == 2 ? CALL_IS_READ : e->sub == 1 ? CALL_IS_WRITE : CALL_IS_OTHER;
+}
 /* True when the data is in several places, whose number the record has. */
 static inline bool uring_is_vector(u8 opcode)
 {

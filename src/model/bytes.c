@@ -33,20 +33,16 @@ static void add_requests(struct byte_layers *l, const struct model *m)
 
 	for (i = 0; i < m->uring.n; i++) {
 		const struct ev_uring *e = &m->uring.row[i].ev;
+		bool passthrough = uring_is_passthrough(e->opcode);
+		enum call_class class;
+		u64 bytes;
 
 		if (e->flags & URING_UNFINISHED || e->res < 0)
 			continue;
-		if (uring_is_passthrough(e->opcode)) {
-			l->passthrough.on = true;
-			if (!e->res)
-				move_bytes(&l->passthrough,
-					   e->sub == 2	 ? CALL_IS_READ
-					   : e->sub == 1 ? CALL_IS_WRITE
-							 : CALL_IS_OTHER,
-					   e->size);
-		} else if (e->flags & (URING_OFFSET | URING_POSITION)) {
-			move_bytes(&l->uring, uring_op_class(e->opcode), (u64)e->res);
-		}
+		class = uring_moved(e, &bytes);
+		l->passthrough.on |= passthrough;
+		if (!uring_failed(e) && (passthrough || e->flags & (URING_OFFSET | URING_POSITION)))
+			move_bytes(passthrough ? &l->passthrough : &l->uring, class, bytes);
 	}
 	l->uring.on = m->dev_in.requests != 0;
 }

@@ -104,19 +104,19 @@ void cut_uring(struct model *m, bool (*stays)(const void *arg, const struct urin
 
 static void add_to_sum(struct uring_sum *s, const struct ev_uring *e)
 {
-	bool moves = uring_op_class(e->opcode) != CALL_IS_OTHER;
+	u64 bytes;
 
 	s->n++;
 	s->punted += !!(e->flags & URING_PUNTED);
 	s->sqpoll += !!(e->flags & URING_SQPOLL);
 	if (e->flags & URING_UNFINISHED) {
 		s->unfinished++;
-	} else if (e->res < 0 || (uring_is_passthrough(e->opcode) && e->res)) {
+	} else if (uring_failed(e)) {
 		s->failed++;
 	} else {
-		if (moves) {
+		if (uring_moved(e, &bytes) != CALL_IS_OTHER) {
 			s->asked_bytes += e->size;
-			s->moved_bytes += (u64)e->res;
+			s->moved_bytes += bytes;
 		}
 		hist_add(&s->lat, e->lat_ns);
 	}

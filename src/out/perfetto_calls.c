@@ -187,7 +187,7 @@ void pf_call_describe(struct pf_writer *w, struct pf_spans *x, const struct pf_s
 
 static bool request_failed(const struct ev_uring *e)
 {
-	return !(e->flags & URING_UNFINISHED) && (e->res < 0 || (uring_is_passthrough(e->opcode) && e->res));
+	return !(e->flags & URING_UNFINISHED) && uring_failed(e);
 }
 
 static void result_args(struct pf_writer *w, const struct ev_uring *e)

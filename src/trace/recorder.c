@@ -100,23 +100,25 @@ static void add_call(struct recorder_totals *t, const struct ev_syscall *c)
 
 static void add_request(struct recorder_totals *t, const struct ev_uring *e)
 {
+	u64 bytes;
+
 	if (e->flags & URING_UNFINISHED) {
 		t->snapshots++;
 		return;
 	}
 	t->count[EV_URING]++;
-	if (e->res < 0) {
+	if (uring_failed(e)) {
 		t->requests_failed++;
 		return;
 	}
-	switch (uring_op_class(e->opcode)) {
+	switch (uring_moved(e, &bytes)) {
 	case CALL_IS_READ:
 		t->request_reads++;
-		t->request_read_bytes += (u64)e->res;
+		t->request_read_bytes += bytes;
 		break;
 	case CALL_IS_WRITE:
 		t->request_writes++;
-		t->request_write_bytes += (u64)e->res;
+		t->request_write_bytes += bytes;
 		break;
 	default:
 		break;
