@@ -160,6 +160,10 @@ static void parse_probes(int argc, char **argv)
 		die_usage("--children are those of --pid");
 	if ((o.stream || o.exact_pages) && !(o.witnesses & TRACE_MMAP))
 		die_usage("--%s is of page faults: record mmap as well", o.stream ? "stream" : "exact-pages");
+	if (o.paths.n && !(o.witnesses & (TRACE_SYSCALL | TRACE_URING)))
+		die_usage("--path is of system calls and io_uring requests: record syscall or iouring as well");
+	if (o.devices.n && !(o.witnesses & TRACE_NVME))
+		die_usage("--device is of NVMe commands: record uring-cmd or nvme as well");
 	if (o.max_bytes && o.min_bytes > o.max_bytes)
 		die_usage("--min-size is above --max-size");
 }
@@ -361,7 +365,9 @@ static void print_summary(const struct session *s, const struct recorder_totals 
 		warn("%llu child processes were not followed: too many at once", ULL(t->extra.pid_full));
 	if (t->extra.foreign)
 		warn("%llu calls of 32-bit programs are not in the capture", ULL(t->extra.foreign));
-	if (!summary_events(t) && !t->in_flight)
+	if (!summary_events(t) && !t->in_flight && !sum.seen)
+		note("nothing was recorded: there was no event at all");
+	else if (!summary_events(t) && !t->in_flight)
 		note("nothing was recorded: no %s passed the filters; %llu other events were seen",
 		     s->o.passthrough_only ? "passthrough command (io_uring_cmd on /dev/ng*)" : "event",
 		     ULL(sum.filtered));
