@@ -73,15 +73,19 @@ static u32 lba_score(const struct model *m, u32 lba)
 	return score;
 }
 
-/* The device of the first command that belongs to an operation, else the first device. */
+/* Of the first command of an operation, else of the first on a device that tells, else of the first device. */
 static u32 device_lba(const struct model *m)
 {
-	u32 i;
+	u32 first = 0, i;
 
-	for (i = 0; i < m->cmd.n; i++)
+	for (i = 0; i < m->cmd.n; i++) {
+		u32 lba = m->device[cmd_dev(m, i)].lba_bytes;
+
 		if (m->cmd.op[i] != NONE)
-			return m->device[cmd_dev(m, i)].lba_bytes;
-	return m->n_devices ? m->device[0].lba_bytes : 0;
+			return lba;
+		first = first ? first : lba;
+	}
+	return first ? first : m->n_devices ? m->device[0].lba_bytes : 0;
 }
 
 /* What was said, unless another usual size puts more headers where slots begin. */

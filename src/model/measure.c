@@ -130,6 +130,7 @@ static void count_commands(struct measure *out, struct measure_work *w)
 		u64 bytes = t->bytes[i], end;
 
 		c->state[w->state[i]]++;
+		c->retried += t->attempts[i] > 1;
 		if (!cmd_reached_device(w->state[i]))
 			continue;
 		if (!out->pool_tagged)

@@ -131,6 +131,7 @@ struct measure_cmds {
 	double header_share;	   /* of the bytes written by the pool */
 	u64 first_ns, last_ns;	   /* first submission, last known completion */
 	double coverage;	   /* share of n with a measured latency */
+	u64 retried;		   /* tried more than once: attempts above 1 */
 };
 
 struct measure_lat {

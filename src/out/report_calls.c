@@ -21,9 +21,13 @@ static void numbers(struct buf *out, const char *name, u64 n, u64 failed, u64 by
 {
 	buf_printf(out, "  %-16.16s%10llu%9llu", name, ULL(n), ULL(failed));
 	text_bytes(out, bytes);
-	text_ns(out, hist_percentile(lat, 50));
-	text_ns(out, hist_percentile(lat, 99));
-	text_ns(out, lat->max);
+	if (lat->n) {
+		text_ns(out, hist_percentile(lat, 50));
+		text_ns(out, hist_percentile(lat, 99));
+		text_ns(out, lat->max);
+	} else {
+		buf_printf(out, "%10s%10s%10s", "-", "-", "-");
+	}
 	buf_byte(out, '\n');
 }
 

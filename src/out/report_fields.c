@@ -105,6 +105,7 @@ const struct report_field report_fields[] = {
 	{ 1, "backwards", "i", "with a completion before themselves" },
 	{ 1, "refused", "i", "failed before the device; not in n" },
 	{ 1, "reissued", "i", "first attempts that were issued again; not in n" },
+	{ 1, "retried", "i", "commands with attempts above 1: turned away or failed before" },
 	{ 1, "pool", "s", "tagged: figures below are of tagged commands; all: there is none" },
 	{ 1, "pool_n", "i", "commands of the pool" },
 	{ 1, "pool_bytes", "i", "bytes of the pool" },

@@ -278,6 +278,7 @@ static void commands(struct json *j, const struct measure *x)
 	jw_number(j, "backwards", c->state[STATE_BACKWARDS]);
 	jw_number(j, "refused", c->state[STATE_REFUSED]);
 	jw_number(j, "reissued", c->state[STATE_REISSUED]);
+	jw_number(j, "retried", c->retried);
 	jw_string(j, "pool", x->pool_tagged ? "tagged" : "all");
 	jw_number(j, "pool_n", x->pool_n);
 	jw_number(j, "pool_bytes", x->pool_bytes);

@@ -55,6 +55,7 @@ static const struct desc descs[] = {
 	COUNT(G_ALL, measure, cmd.state[STATE_UNPAIRED], "unpaired_commands", "without a completion in the capture"),
 	COUNT(G_ALL, measure, cmd.state[STATE_REFUSED], "refused_commands", "failed before the device"),
 	COUNT(G_ALL, measure, cmd.state[STATE_REISSUED], "reissued_commands", "first attempts, issued again"),
+	COUNT(G_ALL, measure, cmd.retried, "retried_commands", "with more than one attempt"),
 	BYTES(G_ALL, measure, cmd.bytes, "data", "bytes of all commands"),
 	BYTES(G_ALL, measure, cmd.dir_bytes[DIR_READ], "read_data", "bytes of reads"),
 	BYTES(G_ALL, measure, cmd.dir_bytes[DIR_WRITE], "write_data", "bytes of writes"),

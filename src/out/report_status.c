@@ -85,7 +85,7 @@ const char *report_status_name(const struct measure_status *s)
 void report_status_code(char *out, size_t n, const struct measure_status *s)
 {
 	if (s->kind == STATUS_NVME)
-		snprintf(out, n, "sct %x sc %x", s->status >> 8 & 7, s->status & 0xff);
+		snprintf(out, n, "sct 0x%x / sc 0x%x", s->status >> 8 & 7, s->status & 0xff);
 	else
 		snprintf(out, n, "%s %u", s->kind == STATUS_BLK ? "blk status" : "errno", s->status);
 }

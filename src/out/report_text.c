@@ -160,6 +160,7 @@ static void capture(struct buf *out, const struct model *m)
 {
 	bool *used = calloc(m->n_devices + 1ul, sizeof(*used));
 	struct buf t = {};
+	bool differ = false;
 	u32 i, shown = 0;
 
 	if (m->sem_meta.present) {
@@ -173,17 +174,22 @@ static void capture(struct buf *out, const struct model *m)
 	for (i = 0; used && i < m->cmd.n; i++)
 		if (cmd_dev(m, i) < m->n_devices)
 			used[cmd_dev(m, i)] = true;
+	for (i = 0; used && i < m->n_devices; i++)
+		differ |= used[i] && m->device[i].lba_bytes && m->device[i].lba_bytes != m->lba_bytes;
 	for (i = 0; used && i < m->n_devices; i++) {
 		if (!used[i] || !m->device[i].name || shown++ >= 4)
 			continue;
 		report_safe(&t, strpool_get(&m->strings, m->device[i].name),
 			    strpool_len(&m->strings, m->device[i].name));
+		if (differ && m->device[i].lba_bytes)
+			buf_printf(&t, " (LBA %u B)", m->device[i].lba_bytes);
 		buf_lit(&t, ", ");
 	}
 	free(used);
 	if (shown > 4)
 		buf_printf(&t, "and %u devices more, ", shown - 4);
-	buf_printf(&t, "LBA %u B, ", m->lba_bytes);
+	if (!differ || m->lba_inferred || m->lba_said)
+		buf_printf(&t, "LBA %u B, ", m->lba_bytes);
 	if (!m->op.n)
 		buf_lit(&t, "no semantic trace");
 	else if (m->join == JOIN_NONE)
@@ -233,6 +239,8 @@ static void commands(struct buf *out, const struct measure *x)
 	if (c->state[STATE_REFUSED] || c->state[STATE_REISSUED])
 		buf_printf(out, "          besides: %llu refused before the device, %llu attempts re-issued\n",
 			   ULL(c->state[STATE_REFUSED]), ULL(c->state[STATE_REISSUED]));
+	if (c->retried)
+		buf_printf(out, "          %llu took more than one attempt\n", ULL(c->retried));
 	if (x->wall_ns)
 		buf_printf(out, "          %.3f GB/s of %s data, failed commands%s left out\n", x->throughput_gbs,
 			   x->pool_tagged ? "tagged" : "all", x->pool_unmoved_bytes ? ", discards and zeroes" : "");

@@ -51,6 +51,7 @@ like "$text" '^shards: last of 4 is ready 55\.0 us after the first' 'tp4: the wa
 report $D/eagain/sem.jsonl $D/eagain/ebpf.jsonl
 like "$text" '^commands: 102 \(102 tagged' 'eagain: 102 commands, not 142 lines'
 like "$text" '40 attempts re-issued' 'eagain: the other 40 are attempts'
+like "$text" '^          40 took more than one attempt$' 'eagain: of so many commands'
 report $D/dup-trace-id/sem.jsonl $D/dup-trace-id/ebpf.jsonl
 like "$text" 'p95 4\.40 us' 'dup-trace-id: no gap from one use of an id to the next'
 report $D/tpmon/ebpf.jsonl
@@ -68,7 +69,7 @@ done >"$tmp/failed.jsonl"
 echo '{"event_type":"drops","dropped":0}' >>"$tmp/failed.jsonl"
 report "$tmp/failed.jsonl"
 like "$text" '^  read +98 +100 us .* 2 +0\.0%$' 'failed commands: in no percentile'
-like "$text" '^          failed 2: data transfer error \(sct 0 sc 4\)$' 'failed commands: by status'
+like "$text" '^          failed 2: data transfer error \(sct 0x0 / sc 0x4\)$' 'failed commands: by status'
 "$KVIO" report --json "$tmp/failed.jsonl" >"$tmp/json"
 is "$(json "$tmp/json" 'join " ", map { "$_->{kind} $_->{sct} $_->{sc} $_->{n}" } @{ $j->{capture}{failures} }')" 'nvme 0 4 2' 'failed commands: in JSON'
 
@@ -82,6 +83,26 @@ cat >"$tmp/dsm.jsonl" <<'EOF'
 EOF
 report "$tmp/dsm.jsonl"
 like "$text" '^          1\.000 GB/s of all data, failed commands, discards and zeroes left out$' 'zeroes: no throughput'
+
+# --- block sizes are those of the devices that have commands ---
+cat >"$tmp/lba.jsonl" <<'EOF'
+{"event_type":"disk","dev":271581184,"nsid":1,"csi":0,"lba_bytes":4096,"ms":0,"name":"nvme0n1"}
+{"event_type":"disk","dev":271581185,"nsid":1,"csi":0,"lba_bytes":512,"ms":0,"name":"nvme1n1"}
+{"event_type":"nvme_cmd","disk":"nvme1n1","dev":271581185,"nsid":1,"nvme_opcode":2,"op_name":"read","slba":0,"nlb":8,"bytes":4096,"hwq":1,"cid":1,"ts":1000000}
+{"event_type":"nvme_cmp","disk":"nvme1n1","dev":271581185,"status":0,"lat_ns":1000,"hwq":1,"cid":1,"ts":1001000}
+EOF
+like "$("$KVIO" report "$tmp/lba.jsonl" 2>&1)" '^capture: nvme1n1, LBA 512 B,' 'block size: not that of another device'
+cat >>"$tmp/lba.jsonl" <<'EOF'
+{"event_type":"nvme_cmd","disk":"nvme0n1","dev":271581184,"nsid":1,"nvme_opcode":2,"op_name":"read","slba":0,"nlb":1,"bytes":4096,"hwq":1,"cid":1,"ts":2000000}
+{"event_type":"nvme_cmp","disk":"nvme0n1","dev":271581184,"status":0,"lat_ns":1000,"hwq":1,"cid":1,"ts":2001000}
+{"event_type":"uring","pid":7,"tid":7,"comm":"x","ts":2100000,"lat_ns":16000,"opcode":46,"op_name":"uring_cmd","user_data":5,"res":16385,"fd":5,"slba":0,"size":4096,"nvme_opcode":2,"ring":1}
+EOF
+report "$tmp/lba.jsonl"
+like "$text" '^capture: nvme0n1 \(LBA 4096 B\), nvme1n1 \(LBA 512 B\),' 'block sizes: one a device where they differ'
+like "$text" '^  uring_cmd +1 +1 +0 B +- +- +-$' 'requests that all failed have no latency'
+sed -i 's/"res":16385/"res":0/' "$tmp/lba.jsonl"
+report "$tmp/lba.jsonl"
+like "$text" '^  uring_cmd +1 +0 +4\.00 KiB +16\.0 us' 'passthrough that did not fail moved its bytes'
 
 # --- what keeps commands from overlapping, and where requests wait ---
 like "$("$KVIO" report "$tmp/serial.jsonl")" '^  loads   QD~1 \(serialized\): serial within an object$' 'the class of the queue'
