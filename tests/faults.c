@@ -7,6 +7,7 @@
  *   advised  the same under MADV_RANDOM
  *   write    COUNT stores at random places
  *   threads  two threads that load the same COUNT pages
+ *   beside   as seq, while another thread maps and unmaps memory
  *   sigbus   COUNT pages behind the end of the file
  *   direct   COUNT reads of 8 KiB with O_DIRECT at random places
  *   read     COUNT reads of 4 KiB through the page cache, in order
@@ -63,6 +64,32 @@ static void *load_all(void *arg)
 	for (i = 0; i < count; i++)
 		(void)map[i * page_bytes];
 	return NULL;
+}
+
+static volatile bool is_busy, is_done;
+
+static void *map_and_unmap(void *arg)
+{
+	while (!is_done) {
+		void *m = mmap(NULL, page_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (m == MAP_FAILED || munmap(m, page_bytes))
+			die("mmap");
+		is_busy = true;
+	}
+	return arg;
+}
+
+/* Its own faults are behind it when it is busy. */
+static pthread_t start_mapping(void)
+{
+	pthread_t other;
+
+	if (pthread_create(&other, NULL, map_and_unmap, NULL))
+		die("pthread_create");
+	while (!is_busy)
+		usleep(1000);
+	return other;
 }
 
 static void on_sigbus(int sig)
@@ -127,22 +154,51 @@ static size_t resident(void)
 	return n;
 }
 
-/* Pages in the page cache, those that are still being read as well: cachestat(2), since Linux 6.5. */
-static bool cached(int fd, size_t *n)
+/*
+ * Pages in the page cache, those that are still being read as well, and pages
+ * that left it for want of memory: cachestat(2), since Linux 6.5.
+ */
+static bool cached(int fd, size_t *n, size_t *evicted)
 {
 	struct {
 		uint64_t from, bytes;
 	} range = { 0, pages * page_bytes };
-	uint64_t cache[5]; /* the first one: pages that are there */
+	uint64_t cache[5]; /* pages: there, dirty, being written, evicted, of these lately */
 
 	if (syscall(SYS_CACHESTAT, fd, &range, cache, 0))
 		return false;
 	*n = cache[0];
+	*evicted = cache[3];
 	return true;
 }
 
+/*
+ * Pages of any file on the machine that came in once more so far, after they
+ * left for want of memory, or because someone emptied the whole page cache,
+ * which may have been all of them.
+ */
+static size_t come_again(void)
+{
+	unsigned long long refaulted = 0, dropped = 0;
+	FILE *f = fopen("/proc/sys/vm/stat_refresh", "w");
+	char line[128];
+
+	/* What each processor has not told yet is added. */
+	if (f) {
+		fputs("1\n", f);
+		fclose(f);
+	}
+	f = fopen("/proc/vmstat", "r");
+	while (f && fgets(line, sizeof(line), f))
+		(void)(sscanf(line, "workingset_refault_file %llu", &refaulted) ||
+		       sscanf(line, "drop_pagecache %llu", &dropped));
+	if (f)
+		fclose(f);
+	return refaulted + dropped * pages;
+}
+
 /* Pages that are on their way come in first: nothing came for a fifth of a second, since a drive may be slow. */
-static size_t settled(int fd)
+static size_t settled(int fd, size_t *evicted)
 {
 	size_t n = resident(), before;
 	int still;
@@ -152,7 +208,7 @@ static size_t settled(int fd)
 		usleep(20000);
 		n = resident();
 	}
-	cached(fd, &n);
+	cached(fd, &n, evicted);
 	return n;
 }
 
@@ -175,7 +231,7 @@ static void run(const char *path, const char *way, int fd)
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		if (!strcmp(way, "seq")) {
+		if (!strcmp(way, "seq") || !strcmp(way, "beside")) {
 			load(i * page_bytes);
 		} else if (!strcmp(way, "write")) {
 			size_t at = random_below(pages);
@@ -204,8 +260,9 @@ static void run(const char *path, const char *way, int fd)
 int main(int argc, char **argv)
 {
 	struct rusage a, b;
+	pthread_t other = 0;
 	const char *way;
-	size_t i, distinct = 0, caught = 0, extra;
+	size_t i, distinct = 0, caught = 0, extra, again, there, evicted = 0;
 	struct stat st;
 	bool warm;
 	int fd;
@@ -235,15 +292,24 @@ int main(int argc, char **argv)
 		empty(fd);
 	if (!strcmp(way, "advised") && madvise((void *)map, pages * page_bytes, MADV_RANDOM))
 		die("madvise");
+	again = come_again();
+	if (!strcmp(way, "beside"))
+		other = start_mapping();
 	getrusage(RUSAGE_SELF, &a);
 	if (extra)
 		caught = behind_the_end();
 	else
 		run(argv[1], way, fd);
 	getrusage(RUSAGE_SELF, &b);
+	is_done = true;
+	if (other)
+		pthread_join(other, NULL);
 	for (i = 0; i < pages; i++)
 		distinct += touched[i];
-	printf("{\"count\":%zu,\"distinct\":%zu,\"minor\":%ld,\"major\":%ld,\"resident\":%zu,\"caught\":%zu,\"sum\":%llu}\n",
-	       count, distinct, b.ru_minflt - a.ru_minflt, b.ru_majflt - a.ru_majflt, settled(fd), caught, sum);
+	there = settled(fd, &evicted);
+	printf("{\"count\":%zu,\"distinct\":%zu,\"minor\":%ld,\"major\":%ld,\"resident\":%zu,\"evicted\":%zu,\"again\":%zu,"
+	       "\"caught\":%zu,\"sum\":%llu}\n",
+	       count, distinct, b.ru_minflt - a.ru_minflt, b.ru_majflt - a.ru_majflt, there, evicted,
+	       come_again() - again, caught, sum);
 	return 0;
 }

@@ -128,8 +128,36 @@ enum pageflags { PG_head };
 
 struct vm_area_struct {
 	unsigned long vm_start;
+	unsigned long vm_end;
 	unsigned long vm_pgoff;
 	struct file *vm_file;
+};
+
+/* The mappings of a process by address; see mmap_vma.bpf.h. */
+struct maple_tree {
+	void *ma_root;
+};
+
+struct maple_metadata {
+	u8 end;
+};
+
+struct maple_range_64 {
+	unsigned long pivot[15];
+	void *slot[16];
+	struct maple_metadata meta;
+};
+
+struct maple_arange_64 {
+	unsigned long pivot[9];
+	void *slot[10];
+	struct maple_metadata meta;
+};
+
+enum maple_type { maple_dense, maple_leaf_64, maple_range_64, maple_arange_64 };
+
+struct mm_struct {
+	struct maple_tree mm_mt;
 };
 
 struct vm_fault {
@@ -187,6 +215,7 @@ struct task_struct {
 	char comm[16];
 	struct signal_struct *signal;
 	struct files_struct *files;
+	struct mm_struct *mm;
 };
 
 /* Registers at the entry of a system call, by architecture. */

@@ -11,6 +11,7 @@
 #include "trace/mmap_block.bpf.h"
 #include "trace/mmap_cache.bpf.h"
 #include "trace/mmap_state.bpf.h"
+#include "trace/mmap_vma.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -73,7 +74,9 @@ static __always_inline void set_fault(struct ev_fault *r, struct vm_area_struct 
 {
 	r->kind = EV_FAULT;
 	r->tid = (u32)bpf_get_current_pid_tgid();
-	r->offset = (vma->vm_pgoff + page_of(r->address) - page_of(vma->vm_start)) << mm.page_shift;
+	r->offset = (peek(struct vm_area_struct, vma, vm_pgoff) + page_of(r->address) -
+		     page_of(peek(struct vm_area_struct, vma, vm_start)))
+		    << mm.page_shift;
 	r->mapped = 1;
 	file_numbers(f, &r->ino, &r->dev);
 }
@@ -244,7 +247,7 @@ static __always_inline int exception(u64 address, u64 code)
 {
 	struct task_state *s = this_state();
 
-	if (!s)
+	if (!s || !wanted_once(&s->decision))
 		return 0;
 	begin_fault(s, address, bpf_ktime_get_ns());
 	s->ev.flags = (code & EXCEPTION_WRITE ? FAULT_WRITE : 0) | (code & EXCEPTION_FETCH ? FAULT_EXEC : 0);
@@ -286,22 +289,30 @@ int BPF_PROG(around, struct address_space *mapping, unsigned long start, unsigne
 	return 0;
 }
 
-struct found {
-	struct ev_fault *r;
-	bool is_file;
-};
-
-static long found_vma(struct task_struct *task, struct vm_area_struct *vma, void *ctx)
+static __noinline int set_mapped(struct ev_fault *r, u64 vma)
 {
-	struct found *found = ctx;
-	struct file *f = vma->vm_file;
+	struct file *f = peek(struct vm_area_struct, (void *)vma, vm_file);
 
-	if (!f)
+	if (!r || !f)
 		return 0;
-	set_fault(found->r, vma, f);
-	meet_file(f, found->r->ino, found->r->dev, found->r->ts_ns);
-	found->is_file = true;
+	set_fault(r, (void *)vma, f);
+	meet_file(f, r->ino, r->dev, r->ts_ns);
 	return 0;
+}
+
+static long found_vma(struct task_struct *task, struct vm_area_struct *vma, void *r)
+{
+	return set_mapped(r, number_of(vma));
+}
+
+/* Sets what a fault is about, its kind only if that is a file.  False: it cannot be known now. */
+static __always_inline bool look_up(struct ev_fault *r)
+{
+	u64 vma = mapping_at(r->address);
+
+	if (vma)
+		set_mapped(r, vma);
+	return vma || !bpf_find_vma(bpf_get_current_task_btf(), r->address, found_vma, r, 0);
 }
 
 struct bpf_perf_event_data {
@@ -322,7 +333,6 @@ static __always_inline int counted(struct bpf_perf_event_data *ctx, u16 flags)
 	u64 now = bpf_ktime_get_ns(), address = ctx->addr, page;
 	struct task_state *s = this_state();
 	struct ev_fault r = {};
-	struct found found = { .r = &r };
 	bool wide;
 	u32 n;
 
@@ -334,7 +344,7 @@ static __always_inline int counted(struct bpf_perf_event_data *ctx, u16 flags)
 	r.address = address;
 	r.ts_ns = now;
 	if (wanted_once(&s->decision)) {
-		if (bpf_find_vma(bpf_get_current_task_btf(), address, found_vma, &found, 0)) {
+		if (!look_up(&r)) {
 			/* The map of its memory is being changed: what it was is not known. */
 			if (s->page_faults || s->window) {
 				count(N_SEEN);
@@ -342,7 +352,7 @@ static __always_inline int counted(struct bpf_perf_event_data *ctx, u16 flags)
 			}
 			goto out;
 		}
-		if (!found.is_file)
+		if (!r.kind)
 			goto out;
 	} else if (!s->page_faults && !s->window) {
 		goto out;
