@@ -64,9 +64,13 @@ static void end_sentence(struct report_warnings *w)
 
 static void lossy(struct report_warnings *w, const struct model *m, const struct health *h)
 {
-	u64 n = m->cmd.n;
+	u64 n = m->cmd.n, passed = m->account.seen - MIN(m->account.filtered, m->account.seen);
 
-	if (h->dropped) {
+	if (h->dropped && passed > h->dropped) {
+		buf_printf(&w->text, "LOSSY: %llu of %llu events (%.1f %%) dropped while recording (ring or map full)",
+			   ULL(h->dropped), ULL(passed), percent(h->dropped, passed));
+		end_sentence(w);
+	} else if (h->dropped) {
 		buf_printf(&w->text, "LOSSY: %llu event%s dropped while recording (ring or map full)", ULL(h->dropped),
 			   S(h->dropped));
 		end_sentence(w);

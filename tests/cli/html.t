@@ -61,7 +61,7 @@ is "$(json 'exists $j->{arms}[0]{depth} ? "depth" : "none"')" none 'no device si
 page_of 3 'nothing at all' "$tmp/nothing.jsonl"
 like "$(json '$j->{arms}[0]{verdict}')" '^Nothing recorded' 'nothing at all: says so'
 page_of 3 'lost events' $D/missing-cmp/sem.jsonl $D/missing-cmp/ebpf.jsonl
-like "$(json '$j->{arms}[0]{warnings}[0]')" '^LOSSY: 23 events dropped' 'lost events: the warning'
+like "$(json '$j->{arms}[0]{warnings}[0]')" '^LOSSY: 23 of 205 events \(11.2 %\) dropped' 'lost events: the warning'
 page_of 3 'a cut capture' $D/truncated/sem.jsonl $D/truncated/ebpf.jsonl
 page_of 3 'a key-value namespace' $D/kv-key/sem.jsonl $D/kv-key/ebpf.jsonl
 page_of 0 'shards' $D/tp4/sem.jsonl $D/tp4/ebpf.jsonl

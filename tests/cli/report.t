@@ -104,6 +104,9 @@ sed -i 's/"res":16385/"res":0/' "$tmp/lba.jsonl"
 report "$tmp/lba.jsonl"
 like "$text" '^  uring_cmd +1 +0 +4\.00 KiB +16\.0 us' 'passthrough that did not fail moved its bytes'
 
+echo '{"event_type":"loss","ts":3000000,"seen":10,"stored":6,"ring_full":3,"map_full":0,"hook_missed":0,"filtered":1}' >>"$tmp/lba.jsonl"
+like "$("$KVIO" report "$tmp/lba.jsonl" 2>&1)" '^!! LOSSY: 3 of 9 events \(33\.3 %\) dropped while recording' 'loss: of how many that passed the filters'
+
 # --- what keeps commands from overlapping, and where requests wait ---
 like "$("$KVIO" report "$tmp/serial.jsonl")" '^  loads   QD~1 \(serialized\): serial within an object$' 'the class of the queue'
 report $D/batched/sem.jsonl $D/batched/ebpf.jsonl $D/batched/serving.jsonl
@@ -122,7 +125,7 @@ like "$text" '^        last: bf16-3 40 %, bf16-1 30 %, bf16-2 30 %$' 'tp4: and w
 # --- what is wrong with a capture comes first ---
 report $D/missing-cmp/sem.jsonl $D/missing-cmp/ebpf.jsonl
 is $status 3 'missing completions: status 3'
-is "$(echo "$text" | sed -n 2p)" '!! LOSSY: 23 events dropped while recording (ring or map full)' 'the loss comes first'
+is "$(echo "$text" | sed -n 2p)" '!! LOSSY: 23 of 205 events (11.2 %) dropped while recording (ring or map full)' 'the loss comes first'
 like "$text" '^!! LOSSY: 22 of 102 commands \(21\.6 %\) have no completion' 'and how many commands it took'
 like "$text" 'write +44 .* 18\.5%$' 'each latency says how many are missing'
 report $D/cq-overflow/sem.jsonl $D/cq-overflow/ebpf.jsonl
