@@ -97,11 +97,23 @@ struct inode {
 struct file {
 	struct path f_path;
 	struct inode *f_inode;
+	struct address_space *f_mapping;
 	s64 f_pos;
+};
+
+/* The folios of a file by page number; see mmap_folio.bpf.h. */
+struct xarray {
+	void *xa_head;
+};
+
+struct xa_node {
+	u8 shift;
+	void *slots[64];
 };
 
 struct address_space {
 	struct inode *host;
+	struct xarray i_pages;
 };
 
 /* The word of its flags comes first in every kernel, under changing types. */
@@ -130,6 +142,7 @@ struct vm_area_struct {
 	unsigned long vm_start;
 	unsigned long vm_end;
 	unsigned long vm_pgoff;
+	unsigned long vm_flags;
 	struct file *vm_file;
 };
 

@@ -10,6 +10,7 @@
  */
 #include "trace/mmap_block.bpf.h"
 #include "trace/mmap_cache.bpf.h"
+#include "trace/mmap_folio.bpf.h"
 #include "trace/mmap_state.bpf.h"
 #include "trace/mmap_vma.bpf.h"
 
@@ -141,11 +142,10 @@ int BPF_PROG(fault_leave, struct vm_area_struct *vma, unsigned long address, u32
 
 /* ---- pages that are mapped around a fault ---- */
 
-#define PTE_PRESENT   1
-#define PMD_HUGE      0x80
-#define PTE_ADDRESS   0x000ffffffffff000ull
-#define PTES_AT_ONCE  16
-#define PTE_PER_TABLE 512
+#define PTE_PRESENT  1
+#define PMD_HUGE     0x80
+#define PTE_ADDRESS  0x000ffffffffff000ull
+#define PTES_AT_ONCE 16
 
 static __always_inline u64 all_of(u32 n)
 {
@@ -292,11 +292,13 @@ int BPF_PROG(around, struct address_space *mapping, unsigned long start, unsigne
 static __noinline int set_mapped(struct ev_fault *r, u64 vma)
 {
 	struct file *f = peek(struct vm_area_struct, (void *)vma, vm_file);
+	struct task_state *s = this_state();
 
-	if (!r || !f)
+	if (!r || !s || !f)
 		return 0;
 	set_fault(r, (void *)vma, f);
 	meet_file(f, r->ino, r->dev, r->ts_ns);
+	widen_window(s, r, f, (void *)vma);
 	return 0;
 }
 

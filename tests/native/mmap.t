@@ -137,6 +137,15 @@ is "$(sums threads "(.major == $(truth threads .major)) and .faults <= $(truth t
 rec beside 5003
 is "$(sums beside '"\(.minor) \(.major)"')" "$(truth beside '"\(.minor) \(.major)"')" 'memory that is mapped meanwhile costs no fault'
 
+# --- a fault that maps a huge page
+mkdir "$dir/mnt"
+# shellcheck disable=SC2016
+"$KVIO" record mmap -q -o "$dir/huge.kvt" -- unshare -m sh -c 'mount -t tmpfs -o huge=always,size=64M none "$1/mnt" &&
+	head -c 8M /dev/zero >"$1/mnt/huge" && "$2" "$1/mnt/huge" warm-seq 2048' sh "$dir" "$B/tests/faults" >"$dir/huge.truth"
+is "$(truth huge .distinct) $("$KVIO" sql --csv "$dir/huge.kvt" \
+	"select ifnull(mapped_pages, 2048) from cache where last and faults and path like '%/mnt/huge'" | tail -n 1 | tr -d '\r')" \
+	'2048 2048' 'no fewer pages can have been used than were'
+
 # --- overload adds up: the recorder stands still
 cat >"$dir/stopped.sh" <<'E'
 kill -STOP "$PPID"
