@@ -73,6 +73,38 @@ static void take_off_metadata(struct model *m)
 	}
 }
 
+/*
+ * Programs that know nothing of trace ids, fio for one, pass the address of a
+ * structure of theirs: in the heap or mapped, as Linux lays them out on x86-64
+ * (0x55.., 0x56.., 0x7e.., 0x7f..) and arm64 (0xaa.., 0xff..), and aligned.
+ */
+static bool is_address(u64 cookie)
+{
+	u64 region = cookie >> 40;
+
+	return !(cookie & 7) && (region == 0x55 || region == 0x56 || region == 0x7e || region == 0x7f ||
+				 region == 0xaa || region == 0xff);
+}
+
+static bool cookies_are_addresses(const struct model *m)
+{
+	u64 first = 0;
+	u32 i;
+	bool differ = false;
+
+	for (i = 0; i < m->cmd.n; i++) {
+		u64 cookie = m->cmd.user_data[i];
+
+		if (!cookie)
+			continue;
+		if (!is_address(cookie))
+			return false;
+		first = first ? first : cookie;
+		differ |= cookie != first;
+	}
+	return differ;
+}
+
 int model_finish(struct model *m)
 {
 	int ret = 0;
@@ -102,5 +134,6 @@ int model_finish(struct model *m)
 	if (!ret)
 		ret = mark_reissued(m);
 	take_off_metadata(m);
+	m->cookies_are_addresses = !ret && cookies_are_addresses(m);
 	return ret ? ret : assume_lba_sizes(m);
 }

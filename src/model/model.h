@@ -388,6 +388,7 @@ struct model {
 	bool lba_inferred; /* differs from what the capture or the user said */
 	u32 n_stores, n_header_cmds;
 	u64 clock_anomalies;
+	bool cookies_are_addresses; /* user_data of all commands is where something of the program lies, no id */
 	struct cut_account cut;
 	struct loading *loading; /* private, from the first load to model_finish() */
 };
@@ -489,6 +490,8 @@ static inline u64 cmd_join_id(const struct model *m, u32 i)
 {
 	if (m->cmd.op[i] != NONE)
 		return m->op.join_id[m->cmd.op[i]];
+	if (m->cookies_are_addresses && !m->op.n)
+		return 0;
 	return m->join == JOIN_KEY || m->join == JOIN_OFFSET ? 0 : cmd_trace_id(m, i);
 }
 

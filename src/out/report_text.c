@@ -191,7 +191,7 @@ static void capture(struct buf *out, const struct model *m)
 	if (!differ || m->lba_inferred || m->lba_said)
 		buf_printf(&t, "LBA %u B, ", m->lba_bytes);
 	if (!m->op.n)
-		buf_lit(&t, "no semantic trace");
+		buf_printf(&t, "no semantic trace%s", m->cookies_are_addresses ? ", user_data are addresses" : "");
 	else if (m->join == JOIN_NONE)
 		buf_lit(&t, "not joined");
 	else

@@ -107,6 +107,18 @@ like "$text" '^  uring_cmd +1 +0 +4\.00 KiB +16\.0 us' 'passthrough that did not
 echo '{"event_type":"loss","ts":3000000,"seen":10,"stored":6,"ring_full":3,"map_full":0,"hook_missed":0,"filtered":1}' >>"$tmp/lba.jsonl"
 like "$("$KVIO" report "$tmp/lba.jsonl" 2>&1)" '^!! LOSSY: 3 of 9 events \(33\.3 %\) dropped while recording' 'loss: of how many that passed the filters'
 
+# --- cookies of programs that know nothing of ids ---
+for ud in 94371414424640 94371414424192; do
+	printf '{"event_type":"nvme_cmd","user_data":%s,"nvme_opcode":2,"op_name":"read","nsid":1,"slba":8,"nlb":8,"data_len":4096,"ts":%s}\n' $ud $ud
+	printf '{"event_type":"nvme_cmp","user_data":%s,"err":0,"lat_ns":100,"ts":%s}\n' $ud $((ud + 100))
+done >"$tmp/fio.jsonl"
+echo '{"event_type":"drops","dropped":0}' >>"$tmp/fio.jsonl"
+report "$tmp/fio.jsonl"
+like "$text" '^commands: 2 \(0 tagged, 2 untagged\)' 'addresses as user_data are no ids'
+like "$text" 'no semantic trace, user_data are addresses' 'and that is said'
+sed -i 's/94371414424192/94371414424193/' "$tmp/fio.jsonl"
+like "$("$KVIO" report "$tmp/fio.jsonl")" '^commands: 2 \(2 tagged, 0 untagged\)' 'what is no address is an id'
+
 # --- what keeps commands from overlapping, and where requests wait ---
 like "$("$KVIO" report "$tmp/serial.jsonl")" '^  loads   QD~1 \(serialized\): serial within an object$' 'the class of the queue'
 report $D/batched/sem.jsonl $D/batched/ebpf.jsonl $D/batched/serving.jsonl
