@@ -99,9 +99,9 @@ static void add_to_sum(struct call_sum *s, const struct ev_syscall *e)
 		return;
 	}
 	if (moves) {
-		s->asked_bytes += e->size;
+		s->asked_bytes += e->size < CALL_NO_LIMIT ? e->size : (u64)e->ret;
 		s->moved_bytes += (u64)e->ret;
-		s->short_n += (u64)e->ret < e->size;
+		s->short_n += (u64)e->ret < e->size && e->size < CALL_NO_LIMIT;
 	}
 	if (!(e->flags & SYSCALL_NO_ENTER))
 		hist_add(&s->lat, e->lat_ns);

@@ -6,14 +6,22 @@
 #include "lib/hist.h"
 #include "model/model.h"
 
+/*
+ * A call that asks for this much asks for all there is (cp has copy_file_range
+ * move up to 2^63 bytes): that is a limit and no size, not to be summed.
+ */
+#define CALL_NO_LIMIT (1ull << 62)
+
 /* Of one call name, or of all. */
 struct call_sum {
 	u16 call; /* enum ev_call */
 	u64 n, failed;
-	u64 short_n;		      /* moved less than was asked for, end of file and pipes too */
-	u64 asked_bytes, moved_bytes; /* of reads, writes and copies; what failed asked for nothing */
-	u64 total_ns;		      /* sum of durations */
-	struct hist lat;	      /* ns, of good ones whose begin was seen */
+	u64 short_n; /* moved less than was asked for, end of file and pipes too */
+	/* Of reads, writes and copies.  What failed asked for nothing, what set no limit (CALL_NO_LIMIT) for what it
+	 * moved. */
+	u64 asked_bytes, moved_bytes;
+	u64 total_ns;	 /* sum of durations */
+	struct hist lat; /* ns, of good ones whose begin was seen */
 };
 
 /* Of one file: its calls by what they did. */

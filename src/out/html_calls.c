@@ -46,20 +46,6 @@ static void call_table(struct json *j, const struct call_sums *s)
 	table_end(j);
 }
 
-static void file_name(struct json *j, const struct model *m, const struct call_file *f)
-{
-	struct buf t = {};
-
-	if (f->path) {
-		item_text(j, strpool_get(&m->strings, f->path), strpool_len(&m->strings, f->path), HTML_MAX_TEXT);
-		return;
-	}
-	buf_printf(&t, "device %u:%u inode %llu", f->dev >> 20, f->dev & 0xfffff, ULL(f->ino));
-	item_text(j, t.p, t.n, HTML_MAX_TEXT);
-	j->b->failed |= t.failed;
-	buf_free(&t);
-}
-
 static void file_table(struct json *j, const struct model *m, const struct call_sums *s)
 {
 	static const struct html_col cols[] = { { "file", "text" },	{ "reads", "n" },	  { "read", "bytes" },
@@ -73,7 +59,7 @@ static void file_table(struct json *j, const struct model *m, const struct call_
 		const struct call_file *f = &s->file[i];
 
 		row_begin(j);
-		file_name(j, m, f);
+		item_file(j, m, f->path, f->dev, f->ino);
 		item_u64(j, f->reads);
 		item_u64(j, f->read_bytes);
 		item_u64(j, f->writes);

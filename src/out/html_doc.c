@@ -68,6 +68,14 @@ void item_text(struct json *j, const char *s, size_t n, size_t max)
 	put_text(j, s, n, max);
 }
 
+void item_file(struct json *j, const struct model *m, u32 path, u32 dev, u64 ino)
+{
+	char numbers[REPORT_NUMBERS];
+	struct slice name = report_file(m, path, dev, ino, numbers);
+
+	item_text(j, name.p, name.n, HTML_MAX_TEXT);
+}
+
 void item_pooled(struct json *j, const struct strpool *s, u32 id)
 {
 	item_text(j, strpool_get(s, id), strpool_len(s, id), HTML_MAX_NAME);

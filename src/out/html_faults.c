@@ -42,10 +42,9 @@ static void files(struct json *j, const struct model *m, const struct fault_sums
 	table_begin(j, "Files that most came in of", cols, ARRAY_SIZE(cols));
 	for (i = 0; i < MIN(s->n_files, (u32)HTML_MAX_NAMES); i++) {
 		const struct ev_cache *c = &s->file[i]->ev;
-		u32 path = s->file[i]->path;
 
 		row_begin(j);
-		item_text(j, strpool_get(&m->strings, path), strpool_len(&m->strings, path), HTML_MAX_TEXT);
+		item_file(j, m, s->file[i]->path, c->dev, c->ino);
 		item_u64(j, c->faults);
 		item_u64(j, c->major);
 		item_u64(j, c->retries);

@@ -45,6 +45,8 @@ void item_null(struct json *j);
 void item_of(struct json *j, u64 v, u64 n);
 /* Text of a capture: control characters made visible, and cut to max bytes; a name to HTML_MAX_NAME. */
 void item_text(struct json *j, const char *s, size_t n, size_t max);
+/* The path of a file, or its numbers. */
+void item_file(struct json *j, const struct model *m, u32 path, u32 dev, u64 ino);
 void item_pooled(struct json *j, const struct strpool *s, u32 id);
 /* "name": "text of a capture" */
 void member_text(struct json *j, const char *name, const char *s, size_t n);

@@ -4,6 +4,7 @@
 #define KVIO_REPORT_H
 
 #include "lib/buf.h"
+#include "lib/ndjson.h"
 #include "model/measure.h"
 
 /* Version of the JSON layout: additions keep it, changes raise it. */
@@ -82,5 +83,9 @@ void report_bytes(struct buf *out, u64 bytes);
 
 /* Text of a capture without control characters, so that a terminal cannot be steered by it. */
 void report_safe(struct buf *out, const char *s, size_t n);
+
+/* The path of a file as the capture has it, or its numbers, put into `numbers`, when that is not known. */
+#define REPORT_NUMBERS 56
+struct slice report_file(const struct model *m, u32 path, u32 dev, u64 ino, char numbers[REPORT_NUMBERS]);
 
 #endif

@@ -36,25 +36,12 @@ static void head(struct buf *out, const char *what)
 	buf_printf(out, "  %-16s%10s%9s%10s%10s%10s%10s\n", what, "n", "failed", "moved", "p50", "p99", "max");
 }
 
-/* The end of a path tells more than its begin. */
 static void path(struct buf *out, const struct model *m, const struct call_file *f)
 {
-	const char *s = strpool_get(&m->strings, f->path);
-	size_t n = strpool_len(&m->strings, f->path);
-	char numbers_of[48];
+	char numbers[REPORT_NUMBERS];
 
-	if (!n) {
-		n = (size_t)snprintf(numbers_of, sizeof(numbers_of), "device %u:%u inode %llu", f->dev >> 20,
-				     f->dev & 0xfffff, ULL(f->ino));
-		s = numbers_of;
-	}
 	buf_lit(out, " ");
-	if (n > PATH_WIDTH) {
-		buf_lit(out, "...");
-		s += n - (PATH_WIDTH - 3);
-		n = PATH_WIDTH - 3;
-	}
-	report_safe(out, s, n);
+	text_file(out, report_file(m, f->path, f->dev, f->ino, numbers), PATH_WIDTH);
 }
 
 static void files(struct buf *out, const struct model *m, const struct call_sums *s)

@@ -31,25 +31,12 @@ const char *amplification_words(enum amplification a)
 
 /* ---- text ---- */
 
-/* The end of a path tells more than its begin. */
 static void path(struct buf *out, const struct model *m, const struct cache_row *r)
 {
-	const char *s = strpool_get(&m->strings, r->path);
-	size_t n = strpool_len(&m->strings, r->path);
-	char numbers[48];
+	char numbers[REPORT_NUMBERS];
 
-	if (!n) {
-		n = (size_t)snprintf(numbers, sizeof(numbers), "%u:%u inode %llu", r->ev.dev >> 20, r->ev.dev & 0xfffff,
-				     ULL(r->ev.ino));
-		s = numbers;
-	}
 	buf_lit(out, "  ");
-	if (n > PATH_WIDTH) {
-		buf_lit(out, "...");
-		s += n - (PATH_WIDTH - 3);
-		n = PATH_WIDTH - 3;
-	}
-	report_safe(out, s, n);
+	text_file(out, report_file(m, r->path, r->ev.dev, r->ev.ino, numbers), PATH_WIDTH);
 }
 
 static void bytes_or_none(struct buf *out, u64 bytes, bool known)

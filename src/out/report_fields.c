@@ -245,7 +245,7 @@ const struct report_field report_fields[] = {
 	{ 2, "n", "i", "" },
 	{ 2, "failed", "i", "" },
 	{ 2, "short", "i", "moved less than was asked for" },
-	{ 2, "asked_bytes", "i", "of reads, writes and copies that did not fail" },
+	{ 2, "asked_bytes", "i", "of reads, writes and copies that did not fail; where no limit was set, what was moved" },
 	{ 2, "moved_bytes", "i", "" },
 	{ 2, "total_ns", "i", "sum of durations" },
 	{ 2, "lat_n", "i", "good calls whose begin was seen" },

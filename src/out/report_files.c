@@ -28,21 +28,9 @@ static void count_mapped(const struct model *m, u32 *n, u32 *moved, u32 *unmappe
 
 static void put_path(struct buf *out, const struct model *m, const struct file_sum *f)
 {
-	const char *s = strpool_get(&m->strings, f->path);
-	size_t n = strpool_len(&m->strings, f->path);
-	char numbers[48];
+	char numbers[REPORT_NUMBERS];
 
-	if (!n) {
-		n = (size_t)snprintf(numbers, sizeof(numbers), "device %u:%u inode %llu", f->dev >> 20,
-				     f->dev & 0xfffff, ULL(f->ino));
-		s = numbers;
-	}
-	if (n > PATH_WIDTH) {
-		buf_lit(out, "...");
-		s += n - (PATH_WIDTH - 3);
-		n = PATH_WIDTH - 3;
-	}
-	report_safe(out, s, n);
+	text_file(out, report_file(m, f->path, f->dev, f->ino, numbers), PATH_WIDTH);
 }
 
 static void row(struct buf *out, u64 reads, u64 read_bytes, u64 writes, u64 write_bytes)

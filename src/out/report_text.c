@@ -70,6 +70,16 @@ void text_name(struct buf *out, const struct strpool *s, u32 id)
 	buf_free(&t);
 }
 
+void text_file(struct buf *out, struct slice name, size_t width)
+{
+	if (name.n > width) {
+		buf_lit(out, "...");
+		name.p += name.n - (width - 3);
+		name.n = width - 3;
+	}
+	report_safe(out, name.p, name.n);
+}
+
 /* The gaps of one direction, their verdict, and what stands behind it. */
 static void gaps(struct buf *out, const struct measure_qd1 *q)
 {
@@ -188,7 +198,7 @@ static void capture(struct buf *out, const struct model *m)
 	free(used);
 	if (shown > 4)
 		buf_printf(&t, "and %u devices more, ", shown - 4);
-	if (!differ || m->lba_inferred || m->lba_said)
+	if (m->cmd.n && (!differ || m->lba_inferred || m->lba_said))
 		buf_printf(&t, "LBA %u B, ", m->lba_bytes);
 	if (!m->op.n)
 		buf_printf(&t, "no semantic trace%s", m->cookies_are_addresses ? ", user_data are addresses" : "");
@@ -216,6 +226,10 @@ static void commands(struct buf *out, const struct measure *x)
 	const struct measure_cmds *c = &x->cmd;
 	u32 i;
 
+	if (!c->n && !c->state[STATE_REFUSED] && !c->state[STATE_REISSUED]) {
+		buf_lit(out, "commands: none\n");
+		return;
+	}
 	buf_printf(out, "commands: %llu (%llu tagged, %llu untagged), ", ULL(c->n), ULL(c->tagged), ULL(c->untagged));
 	report_bytes(out, c->bytes);
 	buf_lit(out, " in ");

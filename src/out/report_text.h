@@ -17,6 +17,8 @@ void text_ns(struct buf *out, u64 ns);
 void text_bytes(struct buf *out, u64 bytes);
 /* A name of a capture in a column of NAME_WIDTH, with two blanks before it. */
 void text_name(struct buf *out, const struct strpool *s, u32 id);
+/* The name of a file in at most `width` bytes (escapes make it longer): the end of a path tells more than its begin. */
+void text_file(struct buf *out, struct slice name, size_t width);
 static inline double text_percent(u64 part, u64 whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The sentences that text, JSON and the converter's summary share. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,16 @@ void report_bytes(struct buf *out, u64 bytes)
 	char t[32];
 
 	buf_str(out, human_bytes(t, sizeof(t), bytes));
+}
+
+struct slice report_file(const struct model *m, u32 path, u32 dev, u64 ino, char numbers[REPORT_NUMBERS])
+{
+	int n;
+
+	if (path)
+		return (struct slice){ strpool_get(&m->strings, path), strpool_len(&m->strings, path) };
+	n = snprintf(numbers, REPORT_NUMBERS, "%u:%u inode %llu", dev >> 20, dev & 0xfffff, (unsigned long long)ino);
+	return (struct slice){ numbers, (size_t)n };
 }
 
 void report_safe(struct buf *out, const char *s, size_t n)

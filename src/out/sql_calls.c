@@ -4,6 +4,7 @@
 
 #include "capture/calls.h"
 #include "capture/uring_names.h"
+#include "model/calls.h"
 #include "out/sql_rows.h"
 
 u32 sql_call_rows(struct sql *s)
@@ -100,7 +101,8 @@ void sql_call_column(struct sql *s, sqlite3_context *ctx, u32 row, int column)
 		put_place(ctx, e, column);
 		break;
 	case SQL_CALL_size:
-		sql_put_u64(ctx, e->size);
+		if (e->size < CALL_NO_LIMIT)
+			sql_put_u64(ctx, e->size);
 		break;
 	case SQL_CALL_ret:
 		sqlite3_result_int64(ctx, e->ret);

@@ -170,7 +170,7 @@ static void put_file(const struct model *m, sqlite3_context *ctx, u32 i, int col
 	} else if (f.path) {
 		sql_put_text(ctx, &m->strings, f.path);
 	} else {
-		snprintf(numbers, sizeof(numbers), "device %u:%u inode %llu", f.dev >> 20, f.dev & 0xfffff, ULL(f.ino));
+		snprintf(numbers, sizeof(numbers), "%u:%u inode %llu", f.dev >> 20, f.dev & 0xfffff, ULL(f.ino));
 		sqlite3_result_text(ctx, numbers, -1, SQLITE_TRANSIENT);
 	}
 }

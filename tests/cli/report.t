@@ -353,6 +353,30 @@ is "$(json "$tmp/copies.json" 'join " ", @{ $j->{capture}{bytes_by_layer}{progra
 	'4 1111 3 111' 'copies: copy_file_range reads and writes, sendfile reads'
 is "$(json "$tmp/copies.json" 'join " ", map { join ",", @{$_}{qw(path read_bytes writes write_bytes)} } @{ $j->{capture}{syscalls}{files} }')" \
 	'/d/a,1111,0,0 /d/b,0,2,1001 /d/c,0,1,10' 'copies: which file they write to'
+report tests/data/calls/copies.jsonl
+like "$text" '^commands: none$' 'copies: no command'
+is "$(echo "$text" | grep -c 'LBA\|latency known')" 0 'copies: nothing is said of a device that is not there'
+# cp asks copy_file_range for nearly 2^63 bytes: a limit, which is not summed.
+{
+	cat tests/data/calls/copies.jsonl
+	for i in 1 2 3; do
+		echo "{\"event_type\":\"syscall\",\"call\":\"copy_file_range\",\"pid\":10,\"tid\":10,\"ts\":90$i\
+00,\"lat_ns\":10,\"ret\":5,\"fd\":9,\"size\":9223372035781033984,\"dev\":266338304,\"ino\":77}"
+	done
+} >"$tmp/all.jsonl"
+"$KVIO" report --json "$tmp/all.jsonl" --html "$tmp/all.html" >"$tmp/all.json"
+copied() { # FILE
+	json "$1" 'join " ", @{ $j->{capture}{syscalls}{calls}{copy_file_range} }{qw(n asked_bytes moved_bytes short)}'
+}
+is "$(copied "$tmp/copies.json")" '3 208 111 2' 'three copies with a limit'
+is "$(copied "$tmp/all.json")" '6 223 126 2' 'copies without a limit asked for what they moved'
+is "$("$KVIO" sql --csv "$tmp/all.jsonl" "select count(*), count(size), sum(size) from syscall where name = 'copy_file_range'" 2>&1 | tail -n 1 | tr -d '\r')" \
+	'6,3,208' '... and have no size in SQL, so that the others can be summed'
+# Files without a path have their numbers, on the page, too.
+sed '/"event_type":"path".*index.bin/d; s|,"path":"/data/index.bin"||' tests/data/faults/two-files.jsonl >"$tmp/nameless.jsonl"
+"$KVIO" report "$tmp/nameless.jsonl" --html "$tmp/nameless.html" | grep -o '254:0 inode 11108562' >"$tmp/nameless"
+grep -o '254:0 inode 11108562' "$tmp/nameless.html" >>"$tmp/nameless"
+is "$(wc -l <"$tmp/nameless" | tr -d ' ')" 2 'a file without a path is named by its numbers in text and on the page'
 "$KVIO" schema >"$tmp/out" 2>&1
 is $? 2 'schema of nothing: status 2'
 like "$("$KVIO" schema raport 2>&1)" "no format 'raport'" 'schema of something else'
