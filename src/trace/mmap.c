@@ -367,6 +367,10 @@ static int deliver(struct tracer *t, const void *record, size_t size, trace_fn f
 	case RAW_FILE:
 		return files_used(t->files, file->dev, file->ino, file->tid, file->address, file->ts_ns, fn, arg);
 	case RAW_DIO:
+		if (!files_wanted(t->files, true, dio->dev, dio->ino)) {
+			t->taken.unwanted++;
+			return 0;
+		}
 		return footprint_direct(&s->pages, dio->dev, dio->ino, dio->write, dio->offset, dio->bytes);
 	default:
 		if (!files_wanted(t->files, true, fault->ev.dev, fault->ev.ino)) {
@@ -434,6 +438,8 @@ static int take_cache(struct listener *l, const void *key, const void *value)
 	if (!f)
 		return -ENOMEM;
 	l->t->taken.summed += c->fills + c->ra_calls;
+	if (!files_wanted(l->t->files, true, id->dev, id->ino))
+		l->t->taken.summed_unwanted += c->fills + c->ra_calls;
 	f->changed |= f->sums.fills != c->fills || f->sums.ra_calls != c->ra_calls;
 	f->sums.fills = c->fills;
 	f->sums.fill_pages = c->fill_pages;
@@ -498,7 +504,7 @@ static int sums(struct tracer *t, bool all, trace_fn fn, void *arg)
 	int ret;
 	u32 i;
 
-	t->taken.summed = 0;
+	t->taken.summed = t->taken.summed_unwanted = 0;
 	ret = each_element(b->maps.caches, take_cache, &l);
 	for (i = 0; i < s->pages.n_files && !ret; i++) {
 		struct footprint_file *f = &s->pages.file[i];

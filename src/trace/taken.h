@@ -7,9 +7,10 @@
 
 /* What user space took over, counted by itself. */
 struct taken {
-	u64 records;  /* out of the rings, of kinds that the programs count */
-	u64 summed;   /* events in the sums that were read last */
-	u64 unwanted; /* of the records, of no path that is asked for */
+	u64 records; /* out of the rings, of kinds that the programs count */
+	u64 summed;  /* events in the sums that were read last */
+	/* Of these, of no path that is asked for. */
+	u64 unwanted, summed_unwanted;
 };
 
 /*
@@ -19,11 +20,11 @@ struct taken {
  */
 static inline void taken_account(struct ev_loss *e, const struct taken *t, u64 kept, u64 filtered, bool ended)
 {
-	u64 got = t->records + t->summed;
+	u64 got = t->records + t->summed, unwanted = t->unwanted + t->summed_unwanted;
 
 	e->unread = ended && kept > got ? kept - got : 0;
-	e->stored = kept - e->unread - t->unwanted;
-	e->filtered = filtered + t->unwanted;
+	e->stored = kept - e->unread - unwanted;
+	e->filtered = filtered + unwanted;
 }
 
 #endif

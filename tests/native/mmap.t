@@ -67,6 +67,12 @@ sync "$dir/small"
 "$KVIO" record mmap -q -o "$dir/small.kvt" -- "$B/tests/faults" "$dir/small" seq 17 >"$dir/small.out" 2>"$dir/small.err"
 is "$("$KVIO" cat -q "$dir/small.kvt" | jq -rs '[.[] | select(.event_type == "cache" and (.path // "" | endswith("/small")))] | last |
 	"\(.fill_pages) \(.ra_pages > 0 and .ra_pages <= 17)"')" '17 true' 'readahead of a small file: no more than it has'
+# What --path leaves out is filtered, be it in sums: all that is kept is of that file, or requests of devices.
+"$KVIO" record mmap --path "$dir/small" --json -o "$dir/path.kvt" -- sh -c 'cat "$1/small" "$1/file" >/dev/null
+	dd if="$1/file" of=/dev/null bs=64k count=4 iflag=direct 2>/dev/null' - "$dir" >"$dir/path.json" 2>"$dir/path.err"
+ok 'path: what is stored is what is told of' holds path \
+	'.stored == .faults + .fills + .readaheads + .direct_reads + .direct_writes + .block_reads + .block_writes'
+ok 'path: and it adds up' holds path '.seen == .stored + .filtered and .filtered >= 4 and .unread == 0'
 is "$(faults write '[.[] | select(.write)] | length')" "$(truth write .distinct)" 'write: by a write, each page once'
 is "$(faults rand '[.[] | .path] | unique | join(" ")') $(sums rand .path)" "$dir/file $dir/file" 'the file has its path'
 rec direct 211

@@ -71,6 +71,17 @@ static void what_was_taken_and_is_unwanted_is_filtered(void **state)
 	assert_int_equal(e.filtered, 50);
 }
 
+static void sums_of_unwanted_files_are_filtered(void **state)
+{
+	struct taken t = { .records = 60, .summed = 40, .unwanted = 10, .summed_unwanted = 25 };
+	struct ev_loss e = account(100, 20, t, true);
+
+	(void)state;
+	assert_int_equal(e.stored, 65);
+	assert_int_equal(e.unread, 0);
+	assert_int_equal(e.filtered, 55);
+}
+
 /* A record is in the ring a moment before it is counted. */
 static void more_taken_than_counted_is_no_loss(void **state)
 {
@@ -89,6 +100,7 @@ int main(void)
 		cmocka_unit_test(what_nobody_took_is_lost_at_the_end),
 		cmocka_unit_test(sums_are_taken_as_a_whole),
 		cmocka_unit_test(what_was_taken_and_is_unwanted_is_filtered),
+		cmocka_unit_test(sums_of_unwanted_files_are_filtered),
 		cmocka_unit_test(more_taken_than_counted_is_no_loss),
 	};
 
