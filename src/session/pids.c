@@ -12,6 +12,12 @@
 
 struct process {
 	u32 pid, parent;
+	bool ended;
+};
+
+struct processes {
+	struct process *p;
+	size_t n, cap;
 };
 
 /* The parent is the second word behind the name, which may hold anything. */
@@ -32,36 +38,38 @@ static u32 parent_of(const char *pid)
 	return parent;
 }
 
+static int put(void *arg, u32 pid, u32 parent, bool ended)
+{
+	struct processes *all = arg;
+
+	if (all->n == all->cap) {
+		size_t cap = all->cap ? all->cap * 2 : 256;
+		struct process *grown = reallocarray(all->p, cap, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		all->p = grown;
+		all->cap = cap;
+	}
+	all->p[all->n++] = (struct process){ pid, parent, ended };
+	return 0;
+}
+
 /* All processes that are there: 0 or -errno. */
-static int list(struct process **out, size_t *n)
+static int list(struct processes *all)
 {
 	DIR *d = opendir("/proc");
-	struct process *p = NULL;
 	struct dirent *e;
-	size_t cap = 0;
+	int ret = 0;
 	u64 pid;
 
-	*n = 0;
 	if (!d)
 		return -errno;
-	while ((e = readdir(d))) {
-		if (str_u64(e->d_name, &pid) || pid > INT32_MAX)
-			continue;
-		if (*n == cap) {
-			struct process *grown = reallocarray(p, cap = cap ? cap * 2 : 256, sizeof(*p));
-
-			if (!grown) {
-				closedir(d);
-				free(p);
-				return -ENOMEM;
-			}
-			p = grown;
-		}
-		p[(*n)++] = (struct process){ (u32)pid, parent_of(e->d_name) };
-	}
+	while (!ret && (e = readdir(d)))
+		if (!str_u64(e->d_name, &pid) && pid <= INT32_MAX)
+			ret = put(all, (u32)pid, parent_of(e->d_name), false);
 	closedir(d);
-	*out = p;
-	return 0;
+	return ret;
 }
 
 static bool has(const u32 *pids, size_t n, u32 pid)
@@ -73,37 +81,43 @@ static bool has(const u32 *pids, size_t n, u32 pid)
 }
 
 /* Adds those whose parent is there until there are no more. */
-static int add_children(u32 **pids, size_t *n)
+static int add_children(const struct processes *all, u32 **pids, size_t *n)
 {
-	struct process *p = NULL;
-	size_t n_processes, i, before;
-	u32 *grown;
-	int ret = list(&p, &n_processes);
+	u32 *grown = reallocarray(*pids, *n + all->n + 1, sizeof(**pids));
+	size_t i, before;
 
-	if (ret)
-		return ret;
-	grown = reallocarray(*pids, *n + n_processes + 1, sizeof(**pids));
-	if (!grown) {
-		free(p);
+	if (!grown)
 		return -ENOMEM;
-	}
 	*pids = grown;
 	do {
 		before = *n;
-		for (i = 0; i < n_processes; i++)
-			if (has(grown, *n, p[i].parent) && !has(grown, *n, p[i].pid))
-				grown[(*n)++] = p[i].pid;
+		for (i = 0; i < all->n; i++)
+			if (has(grown, *n, all->p[i].parent) && !has(grown, *n, all->p[i].pid))
+				grown[(*n)++] = all->p[i].pid;
 	} while (*n > before);
-	free(p);
 	return 0;
 }
 
-int session_pids(const struct session_options *o, u32 **pids, size_t *n, char *why, size_t n_why)
+/* Whether it runs, by what was learnt last. */
+static bool runs(const struct processes *all, u32 pid)
 {
-	size_t i;
+	size_t i = all->n;
 
-	*pids = calloc(o->n_pids + 1, sizeof(**pids));
-	if (!*pids)
+	while (i--)
+		if (all->p[i].pid == pid)
+			return !all->p[i].ended;
+	return false;
+}
+
+int session_pids(struct session *s, char *why, size_t n_why)
+{
+	const struct session_options *o = &s->o;
+	struct processes all = {};
+	size_t i;
+	int ret;
+
+	s->pids = calloc(o->n_pids + 1, sizeof(*s->pids));
+	if (!s->pids)
 		return -ENOMEM;
 	for (i = 0; i < o->n_pids; i++) {
 		u64 v;
@@ -117,24 +131,53 @@ int session_pids(const struct session_options *o, u32 **pids, size_t *n, char *w
 			return -ESRCH;
 		}
 		if (v)
-			(*pids)[(*n)++] = (u32)v;
+			s->pids[s->n_pids++] = (u32)v;
 	}
-	return o->children && *n ? add_children(pids, n) : 0;
+	s->n_named = s->n_pids;
+	if (!o->children)
+		return 0;
+	ret = list(&all);
+	if (!ret)
+		ret = add_children(&all, &s->pids, &s->n_pids);
+	free(all.p);
+	return ret;
+}
+
+/*
+ * Those below the processes of --pid that are not followed yet.  They may begin
+ * others and end while they are looked for, so the kernel takes notes: who is in
+ * no list is there.  It is done when the notes have nobody new.
+ */
+static int add_followed(struct session *s)
+{
+	struct processes all = {};
+	size_t added = s->n_named, listed;
+	int ret = list(&all);
+
+	for (listed = all.n; !ret; all.n = listed) {
+		ret = trace_notes(s->trace, put, &all);
+		if (!ret)
+			ret = add_children(&all, &s->pids, &s->n_pids);
+		if (ret || added == s->n_pids)
+			break;
+		for (; added < s->n_pids && !ret; added++)
+			if (runs(&all, s->pids[added]))
+				ret = trace_add_pid(s->trace, (pid_t)s->pids[added]);
+		/* It has ended. */
+		ret = ret == -ESRCH ? 0 : ret;
+	}
+	free(all.p);
+	return ret;
 }
 
 int session_attach(struct session *s)
 {
-	int ret = trace_attach(s->trace);
-	u32 *pids = NULL;
-	size_t n = 0, i;
-	char why[80];
+	int ret;
 
-	if (ret || !s->o.children)
-		return ret;
-	/* From here on the kernel tells of children; those that are not in the first list are in this one. */
-	if (!session_pids(&s->o, &pids, &n, why, sizeof(why)))
-		for (i = 0; i < n && (!ret || ret == -ESRCH); i++)
-			ret = trace_add_pid(s->trace, (pid_t)pids[i]);
-	free(pids);
-	return ret == -ESRCH ? 0 : ret;
+	trace_note_forks(s->trace, s->o.children);
+	ret = trace_attach(s->trace);
+	if (!ret && s->o.children)
+		ret = add_followed(s);
+	trace_note_forks(s->trace, false);
+	return ret;
 }

@@ -207,7 +207,6 @@ int session_open(struct session *s, const struct session_options *o, trace_fn fn
 		.mmap.exact_pages = o->exact_pages,
 	};
 	const char **disks = NULL;
-	u32 *pids = NULL;
 	int ret;
 
 	s->o = *o;
@@ -217,7 +216,7 @@ int session_open(struct session *s, const struct session_options *o, trace_fn fn
 		snprintf(why, n_why, "cannot list the NVMe devices: %s", strerror(-ret));
 		return ret;
 	}
-	ret = session_pids(&s->o, &pids, &t.n_pids, why, n_why);
+	ret = session_pids(s, why, n_why);
 	if (!ret)
 		ret = resolve_devices(s, &disks, &t.nvme.n_disks, why, n_why);
 	if (!ret)
@@ -230,14 +229,14 @@ int session_open(struct session *s, const struct session_options *o, trace_fn fn
 		ret = resolve_cgroup(o->cgroup, &t.cgroup, &t.cgroup_level, why, n_why);
 	if (!ret) {
 		identify_all(s);
-		t.pids = pids;
+		t.pids = s->pids;
+		t.n_pids = s->n_named;
 		t.paths = (const char *const *)s->paths;
 		t.n_paths = o->n_paths;
 		t.nvme.disks = disks;
 		t.nvme.inflight_max = session_inflight_max(s);
 		ret = trace_open(&s->trace, &t, fn, arg, why, n_why);
 	}
-	free(pids);
 	free(disks);
 	return ret;
 }
@@ -248,7 +247,10 @@ void session_close(struct session *s)
 	nvme_list_free(s->ns, s->n_ns);
 	free_paths(s->paths);
 	free_paths(s->map_files);
+	free(s->pids);
 	s->paths = s->map_files = NULL;
+	s->pids = NULL;
+	s->n_pids = s->n_named = 0;
 	s->trace = NULL;
 	s->ns = NULL;
 	s->n_ns = 0;

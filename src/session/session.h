@@ -45,6 +45,8 @@ struct session {
 	struct nvme_ns *ns;
 	size_t n_ns;
 	char **paths, **map_files; /* the patterns as they are matched */
+	u32 *pids;		   /* those of --pid, `n_named` of them, and what was found below */
+	size_t n_pids, n_named;
 	struct trace *trace;
 	/* Disks whose block size is not what the user believes: told once each. */
 	void (*lba_conflict)(const char *disk, u32 lba_bytes);
@@ -59,12 +61,9 @@ struct session {
 int session_open(struct session *s, const struct session_options *o, trace_fn fn, void *arg, char *why, size_t n_why);
 void session_close(struct session *s);
 
-/*
- * The processes of --pid, with those below them when children are asked for
- * (pids.c).  Returns and fails as session_open(); *pids is the caller's.
- */
-int session_pids(const struct session_options *o, u32 **pids, size_t *n, char *why, size_t n_why);
-/* Attaches the tracers; children that began meanwhile are added.  0 or -errno. */
+/* Fills `pids`, with those below when children are asked for (pids.c).  Returns and fails as session_open(). */
+int session_pids(struct session *s, char *why, size_t n_why);
+/* Attaches the tracers, and adds all that is below the processes of --pid.  0 or -errno. */
 int session_attach(struct session *s);
 /* Lets `names` know threads and disks of this session. */
 void session_names(struct session *s, struct names *names);

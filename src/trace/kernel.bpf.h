@@ -220,6 +220,7 @@ struct pid {
 };
 
 struct task_struct {
+	struct task_struct *real_parent;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	u32 flags;

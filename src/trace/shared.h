@@ -72,4 +72,11 @@ struct process_number {
 	u32 number; /* in the one that was asked for */
 };
 
+/* What the notes have of a process that began or ended, by its number in that namespace. */
+struct process_note {
+	u32 pid;    /* in the first one */
+	u32 parent; /* number in the one that was asked for, 0: none there */
+	u32 ended;
+};
+
 #endif

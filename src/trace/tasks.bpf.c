@@ -11,6 +11,8 @@ char LICENSE[] SEC("license") = "GPL";
 /* The pid namespace whose numbers the list has; set before load. */
 const volatile u32 list_ns = 0;
 
+#define NO_PREALLOC 1
+
 struct bpf_iter_meta {
 	struct seq_file *seq;
 } __attribute__((preserve_access_index));
@@ -20,34 +22,37 @@ struct bpf_iter__task {
 	struct task_struct *task;
 } __attribute__((preserve_access_index));
 
+/* The number that a process has in that namespace, 0 for none. */
+static __always_inline u32 listed_number(struct pid *pid)
+{
+	struct pid_namespace *ns;
+	struct upid *number;
+	u32 i;
+
+	for (i = 0; i < PID_LEVELS && pid; i++) {
+		number = number_at(pid, i);
+		if (!number)
+			break;
+		ns = peek(struct upid, number, ns);
+		if (peek(struct pid_namespace, ns, ns.inum) == list_ns)
+			return (u32)peek(struct upid, number, nr);
+	}
+	return 0;
+}
+
 /* All processes with their numbers in that namespace: user space reads it as a file. */
 SEC("?iter/task")
 int list_pids(struct bpf_iter__task *ctx)
 {
 	struct task_struct *t = ctx->task;
 	struct process_number n = {};
-	struct pid_namespace *ns;
-	struct upid *number;
-	struct pid *pid;
-	u32 i;
 
 	if (!t || t->pid != t->tgid)
 		return 0;
-	pid = t->thread_pid;
-	if (!pid)
-		return 0;
 	n.pid = (u32)t->tgid;
-	for (i = 0; i < PID_LEVELS; i++) {
-		number = number_at(pid, i);
-		if (!number)
-			break;
-		ns = peek(struct upid, number, ns);
-		if (peek(struct pid_namespace, ns, ns.inum) != list_ns)
-			continue;
-		n.number = (u32)peek(struct upid, number, nr);
+	n.number = listed_number(t->thread_pid);
+	if (n.number)
 		bpf_seq_write(ctx->meta->seq, &n, sizeof(n));
-		break;
-	}
 	return 0;
 }
 
@@ -89,25 +94,57 @@ int BPF_PROG(task_renamed, struct task_struct *t)
 	return 0;
 }
 
+/* While user space looks at the processes that are there: who began and ended meanwhile, by number in the namespace. */
+volatile u8 note_forks;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, NO_PREALLOC);
+	__uint(max_entries, 65536);
+	__type(key, u32);
+	__type(value, struct process_note);
+} notes SEC(".maps");
+
 SEC("?tp_btf/sched_process_fork")
 int BPF_PROG(process_fork, struct task_struct *parent, struct task_struct *child)
 {
-	u32 from = parent->tgid, to = child->tgid;
+	u32 from = parent->tgid, to = child->tgid, number = 0;
+	struct process_note note = { .pid = to };
 	u8 yes = 1;
 
-	if (from != to && bpf_map_lookup_elem(&pid_filter, &from) &&
-	    bpf_map_update_elem(&pid_filter, &to, &yes, BPF_ANY))
+	if (from == to)
+		return 0;
+	/* In this order: user space has the parent in the filter first and looks at the notes then. */
+	if (note_forks) {
+		number = listed_number(child->thread_pid);
+		note.parent = listed_number(parent->group_leader->thread_pid);
+		if (number && bpf_map_update_elem(&notes, &number, &note, BPF_ANY))
+			count(N_PID_FULL);
+	}
+	if (!bpf_map_lookup_elem(&pid_filter, &from))
+		return 0;
+	if (bpf_map_update_elem(&pid_filter, &to, &yes, BPF_ANY))
 		count(N_PID_FULL);
+	if (number)
+		bpf_map_delete_elem(&notes, &number);
 	return 0;
 }
 
 SEC("?tp_btf/sched_process_exit")
 int BPF_PROG(process_exit, struct task_struct *t)
 {
-	u32 pid = t->tgid;
+	struct process_note note = { .pid = t->tgid, .ended = 1 };
+	u32 number;
 
+	if (t->signal->live.counter)
+		return 0;
+	if (note_forks) {
+		number = listed_number(t->group_leader->thread_pid);
+		note.parent = listed_number(t->real_parent->group_leader->thread_pid);
+		if (number && bpf_map_update_elem(&notes, &number, &note, BPF_ANY))
+			count(N_PID_FULL);
+	}
 	/* The last thread: the number may be another program's soon. */
-	if (t->signal->live.counter == 0)
-		bpf_map_delete_elem(&pid_filter, &pid);
+	bpf_map_delete_elem(&pid_filter, &note.pid);
 	return 0;
 }

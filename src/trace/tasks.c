@@ -126,6 +126,32 @@ int tasks_first_pid(const struct tracer *t, u32 pid, u32 *first)
 	return ret;
 }
 
+void tasks_note_forks(const struct tracer *t, bool on)
+{
+	struct tasks_bpf *b = t->bpf;
+
+	b->bss->note_forks = on;
+}
+
+int tasks_notes(const struct tracer *t, process_fn fn, void *arg)
+{
+	const struct tasks_bpf *b = t->bpf;
+	int notes = bpf_map__fd(b->maps.notes), filter = bpf_map__fd(b->maps.pid_filter), ret = 0;
+	struct process_note note;
+	u32 number, *last = NULL;
+
+	while (!ret && !bpf_map_get_next_key(notes, last, &number)) {
+		last = &number;
+		if (bpf_map_lookup_elem(notes, &number, &note))
+			continue;
+		/* It may have come into the filter behind its end. */
+		if (note.ended)
+			bpf_map_delete_elem(filter, &note.pid);
+		ret = fn(arg, number, note.parent, note.ended);
+	}
+	return ret;
+}
+
 /* Names a cgroup before the first of its threads. */
 static int deliver(struct tracer *t, const void *record, size_t size, trace_fn fn, void *arg)
 {

@@ -355,6 +355,16 @@ int trace_add_pid(struct trace *t, pid_t pid)
 	return ret ? ret : bpf_map_update_elem(t->pids_fd, &key, &yes, BPF_ANY);
 }
 
+void trace_note_forks(struct trace *t, bool on)
+{
+	tasks_note_forks(&t->tracer[0], on);
+}
+
+int trace_notes(const struct trace *t, process_fn fn, void *arg)
+{
+	return tasks_notes(&t->tracer[0], fn, arg);
+}
+
 const struct facility *trace_facility(const struct trace *t, size_t i)
 {
 	size_t k;

@@ -73,6 +73,15 @@ int trace_open(struct trace **out, const struct trace_options *o, trace_fn fn, v
 int trace_attach(struct trace *t);
 /* A process by its number here, which the filter keeps.  0, -errno; -ESRCH: there is none (any more). */
 int trace_add_pid(struct trace *t, pid_t pid);
+/*
+ * From before trace_attach() on until it is switched off, with trace_options.follow:
+ * keeps notes of processes that begin and end, of those whose parent the filter has not.
+ */
+void trace_note_forks(struct trace *t, bool on);
+/* Gets a process, its parent (0: none that has a number here), and whether it has ended.  Non-zero stops. */
+typedef int (*process_fn)(void *arg, u32 pid, u32 parent, bool ended);
+/* Gives fn the notes; those that have ended leave the filter.  0 or what fn returned. */
+int trace_notes(const struct trace *t, process_fn fn, void *arg);
 /* The number in the first pid namespace of a process that has `pid` in ours.  0 or as above. */
 int trace_first_pid(const struct trace *t, pid_t pid, u32 *first);
 /* The i-th facility of all tracers, NULL past the last. */

@@ -77,6 +77,9 @@ extern const struct tracer_ops tasks_tracer, nvme_tracer, syscall_tracer, iourin
  * 0, -ESRCH, or -EOPNOTSUPP where the kernel does not tell.
  */
 int tasks_first_pid(const struct tracer *tasks, u32 pid, u32 *first);
+/* Begins or ends the notes, and gives fn each of them: see trace.h. */
+void tasks_note_forks(const struct tracer *tasks, bool on);
+int tasks_notes(const struct tracer *tasks, process_fn fn, void *arg);
 /* Has all pages of the rings in memory before something is recorded, where that can be done. */
 void tasks_touch_rings(const struct tracer *tasks, struct rings *r);
 
