@@ -8,13 +8,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void __attribute__((noreturn)) run(int gate, int error, char **argv)
+/* By calls that no tracer records, which would be the program's: it may get here when recording has begun. */
+static void __attribute__((noreturn)) run(const int gate[2], int error, char **argv)
 {
-	struct pollfd opens = { .fd = gate };
+	struct pollfd opens = { .fd = gate[0] };
 	sigset_t none;
 	int ret;
 
-	/* A closed gate means "go", also by the parent's death.  No read, which would be recorded as the program's. */
+	if (close_range((unsigned)gate[1], (unsigned)gate[1], 0))
+		close(gate[1]);
+	/* A closed gate means "go", also by the parent's death. */
 	while (poll(&opens, 1, -1) < 0 && errno == EINTR)
 		;
 	sigemptyset(&none);
@@ -39,11 +42,8 @@ int child_prepare(struct child *c, char **argv)
 		return -errno;
 	}
 	c->pid = fork();
-	if (c->pid == 0) {
-		close(gate[1]);
-		close(error[0]);
-		run(gate[0], error[1], argv);
-	}
+	if (c->pid == 0)
+		run(gate, error[1], argv);
 	close(gate[0]);
 	close(error[1]);
 	c->gate = gate[1];
