@@ -74,6 +74,24 @@ static void vectored(int fd)
 	need(writev(fd, v, 64), "writev");
 }
 
+/* Opens that fail, below a descriptor that is a pipe's soon. */
+static void nothing(void)
+{
+	int dir = open("/dev", O_PATH | O_DIRECTORY), twin, pipes[2], i;
+
+	need(dir, "open /dev");
+	for (i = 0; i < 50; i++) {
+		twin = dup(dir);
+		if (openat(twin, "kvio-none", O_RDONLY) != -1)
+			need(-1, "an open that must fail");
+		close(twin);
+		need(pipe(pipes), "pipe");
+		close(pipes[0]);
+		close(pipes[1]);
+	}
+	close(dir);
+}
+
 static void files(const char *dir, int fd)
 {
 	struct open_how how = { .flags = O_RDWR | O_CREAT | O_EXCL, .mode = 0640 };
@@ -141,6 +159,7 @@ int main(int argc, char **argv)
 	positional(fd);
 	vectored(fd);
 	files(argv[1], fd);
+	nothing();
 	mapped(fd);
 	if (pthread_create(&t, NULL, thread, &fd) || pthread_join(t, NULL))
 		need(-1, "a thread");

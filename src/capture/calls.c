@@ -55,6 +55,19 @@ const char *call_name(u16 call)
 	return calls[call < N_CALLS ? call : CALL_NONE].name;
 }
 
+const char *call_error(s64 ret)
+{
+	/* Of the kernel alone, no C library has them. */
+	static const char *const restarts[] = { "ERESTARTSYS", "ERESTARTNOINTR", "ERESTARTNOHAND", NULL,
+						"ERESTART_RESTARTBLOCK" };
+
+	if (ret >= 0 || ret <= -4096)
+		return NULL;
+	if (ret <= -512 && ret > -512 - (s64)ARRAY_SIZE(restarts))
+		return restarts[-ret - 512];
+	return strerrorname_np((int)-ret);
+}
+
 int call_number(u16 call)
 {
 	return calls[call < N_CALLS ? call : CALL_NONE].number;

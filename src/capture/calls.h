@@ -15,6 +15,11 @@ enum call_class {
 
 /* Its name as in the kernel's table, "other" when it is not known. */
 const char *call_name(u16 call);
+/*
+ * The name of a negated errno, NULL when `ret` is none.  A call that a signal ended has
+ * the kernel's own (ERESTARTSYS and others): the program sees EINTR, or it begins again.
+ */
+const char *call_error(s64 ret);
 /* Its number on this architecture, -1 when it has none. */
 int call_number(u16 call);
 /* The call of that name, CALL_NONE when there is none. */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "capture/calls.h"
 #include "capture/uring_names.h"
 #include "model/cause.h"
 #include "out/perfetto_detail.h"
@@ -123,7 +124,7 @@ static void path_arg(struct pf_writer *w, const struct pf_draw *a, u32 path)
 /* The number and the name of a negated errno. */
 static void error_args(struct pf_writer *w, s64 ret)
 {
-	const char *name = ret > -4096 ? strerrorname_np((int)-ret) : NULL;
+	const char *name = call_error(ret);
 
 	pf_arg_u64(w, ARG_errno, -(u64)ret);
 	if (name)

@@ -36,8 +36,8 @@ static void put_pid(sqlite3_context *ctx, const struct model *m, u32 task)
 /* The name of a negated errno. */
 static void put_error(sqlite3_context *ctx, s64 ret)
 {
-	if (ret < 0 && ret > -4096 && strerrorname_np((int)-ret))
-		sql_put_word(ctx, strerrorname_np((int)-ret));
+	if (call_error(ret))
+		sql_put_word(ctx, call_error(ret));
 }
 
 static void put_file(sqlite3_context *ctx, const struct ev_syscall *e, int column)

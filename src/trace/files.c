@@ -156,17 +156,15 @@ static size_t path_open(u32 pid, u32 dev, u64 ino, char path[PATH_MAX])
 	return n;
 }
 
-/* Where a relative path begins: bytes with a slash behind, or 0. */
-static size_t directory(u32 pid, s32 dirfd, char path[PATH_MAX])
+/* Where a relative path begins: bytes with a slash behind, or 0 where the descriptor is another file's by now. */
+static size_t directory(const struct raw_failed *o, char path[PATH_MAX + 1])
 {
 	char link[64];
 	ssize_t n;
 
-	if (dirfd == -100)
-		snprintf(link, sizeof(link), "/proc/%u/cwd", pid);
-	else
-		snprintf(link, sizeof(link), "/proc/%u/fd/%d", pid, dirfd);
-	n = readlink(link, path, PATH_MAX - 1);
+	snprintf(link, sizeof(link), "/proc/%u/cwd", o->pid);
+	n = o->dirfd == -100 ? readlink(link, path, PATH_MAX)
+			     : (ssize_t)path_now(o->pid, o->dirfd, o->dir_dev, o->dir_ino, path);
 	if (n <= 0)
 		return 0;
 	path[n] = '/';
@@ -235,9 +233,9 @@ static bool learn(struct files *f, u32 *word, const struct ev_path *head, const 
 }
 
 /* The path as the program wrote it, behind the directory that it begins in. */
-static size_t path_as_given(const struct raw_failed *o, char path[2 * PATH_MAX])
+static size_t path_as_given(const struct raw_failed *o, char path[2 * PATH_MAX + 1])
 {
-	size_t n = o->path[0] == '/' ? 0 : directory(o->pid, o->dirfd, path);
+	size_t n = o->path[0] == '/' ? 0 : directory(o, path);
 
 	memcpy(path + n, o->path, MIN(o->n, PATH_MAX));
 	return n + MIN(o->n, PATH_MAX);
@@ -246,7 +244,7 @@ static size_t path_as_given(const struct raw_failed *o, char path[2 * PATH_MAX])
 int files_failed(struct files *f, const struct raw_failed *o, u64 *ino, trace_fn fn, void *arg)
 {
 	struct ev_path head = { .kind = EV_PATH, .flags = PATH_AS_GIVEN, .dev = EV_DEV_NO_FILE, .ts_ns = o->ts_ns };
-	char path[2 * PATH_MAX];
+	char path[2 * PATH_MAX + 1];
 	size_t n = path_as_given(o, path);
 	u32 *word;
 	int ret;

@@ -303,6 +303,7 @@ static __noinline int tell_failed(const struct ev_syscall *r, const char *path)
 	u32 zero = 0;
 	struct raw_failed *o = bpf_map_lookup_elem(&failed, &zero);
 	void *ring = this_ring();
+	struct file *dir;
 	long n;
 
 	if (!o || !ring || !r)
@@ -310,6 +311,10 @@ static __noinline int tell_failed(const struct ev_syscall *r, const char *path)
 	n = read_user_str(o->path, sizeof(o->path), path);
 	if (n <= 1 || n > CALL_PATH_MAX)
 		return 0;
+	o->dir_ino = o->dir_dev = 0;
+	dir = r->fd >= 0 ? file_of((u32)r->fd) : NULL;
+	if (dir)
+		file_numbers(dir, &o->dir_ino, &o->dir_dev);
 	o->kind = RAW_FAILED;
 	o->dirfd = r->fd;
 	o->ts_ns = r->ts_ns;

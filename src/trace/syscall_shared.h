@@ -54,8 +54,9 @@ struct raw_failed {
 	u64 ts_ns;
 	u32 pid; /* thread group */
 	u32 tid;
-	u32 n; /* bytes of path, without a zero */
-	u32 pad2;
+	u32 n;	     /* bytes of path, without a zero */
+	u32 dir_dev; /* of the file behind dirfd, 0 where there is none */
+	u64 dir_ino;
 	char path[CALL_PATH_MAX];
 };
 

@@ -84,6 +84,8 @@ is "$(sql all "select count(distinct address), count(*) from syscall where name 
 	'1,2' 'msync, munmap: the address that mmap gave'
 is "$(sql all "select length(path) - instr(path, 'xxx') + 1, error from syscall where name = 'openat' and path like '%xxx%'")" \
 	'699,ENOENT' 'a path of 699 bytes that cannot be opened is whole'
+is "$(sql all "select count(*), sum(path not in ('kvio-none', '/dev/kvio-none')) from syscall where path like '%kvio-none'")" '50,0' \
+	'opens that fail below a directory: its path, or none where it was closed, not that of what came after it'
 is "$(sql all "select count(*), count(distinct tid) from syscall where name = 'pread64' and size = 64")" '17,1' 'a thread'
 is "$(sql all "select count(*) from syscall where name = 'pwrite64' and size = 19 and pid != (select pid from syscall where name = 'openat2')")" 1 \
 	'a child'
@@ -102,6 +104,8 @@ rec names -- perl "$dir/names.pl" </etc/passwd 7</etc/hostname
 is "$(sql names "select comm, size from syscall where name = 'read' and size between 11 and 13 order by ts_ns")" \
 	'perl,11 worker-1,12 worker-2,13' 'each call has the name that its thread had'
 is "$(sql names "select comm, path from syscall where name = 'close' and fd = 7")" 'sh,/etc/hostname' 'a file that is only closed has its path'
+rec signal -- perl -MTime::HiRes=ualarm -e 'pipe R, W; $SIG{ALRM} = sub {}; ualarm 20000; sysread R, $b, 9'
+is "$(sql signal "select ret, error from syscall where name = 'read' and size = 9")" '-512,ERESTARTSYS' 'a call that a signal ended'
 rec worker --comm worker-1 -- perl "$dir/names.pl" </etc/passwd
 is "$(sql worker "select comm, size from syscall")" 'worker-1,12' '--comm goes by the name of the moment'
 
@@ -292,6 +296,21 @@ if unshare --pid --fork --mount-proc sh "$dir/inside.sh" 2>"$dir/err"; then
 else
 	echo "# SKIP no pid namespace can be made here: $(head -n 1 "$dir/err")"
 fi
+
+# --- --children of processes that begin and end while the recording starts
+head -c 4096 /dev/zero >"$dir/numbered"
+"$B/tests/forks" "$dir/numbered" "$dir/stop" >"$dir/last" &
+forks=$!
+bounded "$KVIO" record syscall --op pread64 --json --pid $forks --children -o "$dir/forks.kvt" >"$dir/forks.json" 2>"$dir/forks.err" &
+pid=$!
+soon grep -q 'recording until' "$dir/forks.err"
+: >"$dir/stop"
+wait $forks
+kill -TERM $pid
+wait $pid
+is "$(sql forks "select count(*) >= 200, max(offset) - min(offset) + 1 - count(*), max(offset) from syscall where size = 600")" "1,0,$(cat "$dir/last")" \
+	'--children: once followed, each process that begins below is, though its parent has ended'
+
 is "$("$KVIO" record syscall --children -o "$dir/x.kvt" 2>&1)" "kvio record: --children are those of --pid
 Try 'kvio record --help'." '--children without --pid'
 
@@ -308,7 +327,7 @@ fi
 
 # --- numbers of threads that collide, are used again, and change
 mkfifo "$dir/go"
-head -c 4096 /dev/zero >"$dir/numbered"
+
 for i in 1 2 3 4 5; do
 	sh -c 'read -r _ <"$1"; exec "$2" "$3"' sh "$dir/go" "$B/tests/numbers" "$dir/numbered" 2>"$dir/err" &
 	numbered=$!
