@@ -71,7 +71,7 @@ static const struct opt opts[] = {
 	OPT_DURATION('d', "duration", &o.duration_ns, "TIME", "stop after TIME (10s, 500ms, 2m; 0: not by itself)"),
 	OPT_LIST(
 		0, "path", &o.paths, "PATH",
-		"only system calls and io_uring requests on this file, on files below this directory, or on those of a glob, whose * goes over slashes (repeatable)"),
+		"only system calls, io_uring requests and page faults on this file, on files below this directory, or on those of a glob, whose * goes over slashes (repeatable)"),
 	OPT_LIST(
 		0, "op", &o.ops, "OP",
 		"only this operation: an NVMe opcode (read, flush, dsm, 0x7d...), a system call (pread64...), one of io_uring (readv...); repeatable"),
@@ -160,8 +160,9 @@ static void parse_probes(int argc, char **argv)
 		die_usage("--children are those of --pid");
 	if ((o.stream || o.exact_pages) && !(o.witnesses & TRACE_MMAP))
 		die_usage("--%s is of page faults: record mmap as well", o.stream ? "stream" : "exact-pages");
-	if (o.paths.n && !(o.witnesses & (TRACE_SYSCALL | TRACE_URING)))
-		die_usage("--path is of system calls and io_uring requests: record syscall or iouring as well");
+	if (o.paths.n && !(o.witnesses & (TRACE_SYSCALL | TRACE_URING | TRACE_MMAP)))
+		die_usage(
+			"--path is of system calls, io_uring requests and page faults: record syscall, iouring or mmap as well");
 	if (o.devices.n && !(o.witnesses & TRACE_NVME))
 		die_usage("--device is of NVMe commands: record uring-cmd or nvme as well");
 	if (o.max_bytes && o.min_bytes > o.max_bytes)

@@ -32,23 +32,33 @@ static u32 queue_u32(u32 dev, const char *name)
 	return (u32)strtoul(line, NULL, 10);
 }
 
+size_t blockdev_name(u32 dev, char name[NAME_MAX])
+{
+	char link[64], target[PATH_MAX] = "", *at;
+	size_t n;
+
+	snprintf(link, sizeof(link), "/sys/dev/block/%u:%u", dev >> 20, dev & 0xfffff);
+	if (readlink(link, target, sizeof(target) - 1) <= 0)
+		return 0;
+	at = basename(target);
+	n = MIN(strlen(at), (size_t)NAME_MAX);
+	memcpy(name, at, n);
+	/* sysfs has ! where the name has a slash. */
+	while ((at = memchr(name, '!', n)))
+		*at = '/';
+	return n;
+}
+
 void blockdev_describe(struct ev_block *e)
 {
 	u32 least = queue_u32(e->dev, "minimum_io_size"), kib = queue_u32(e->dev, "max_hw_sectors_kb");
-	char link[64], target[PATH_MAX] = "";
-	const char *name;
-	size_t n;
+	char name[NAME_MAX];
 
 	e->lba_bytes = queue_u32(e->dev, "logical_block_size");
 	e->iu_bytes_each = least > e->lba_bytes ? least : 0;
 	e->optimal_bytes = queue_u32(e->dev, "optimal_io_size");
 	e->max_request_bytes = kib < UINT32_MAX / 1024 ? kib * 1024 : 0;
-	snprintf(link, sizeof(link), "/sys/dev/block/%u:%u", e->dev >> 20, e->dev & 0xfffff);
-	if (readlink(link, target, sizeof(target) - 1) <= 0)
-		return;
-	name = basename(target);
-	n = strlen(name);
-	memcpy(e->name, name, MIN(n, sizeof(e->name)));
+	memcpy(e->name, name, MIN(blockdev_name(e->dev, name), sizeof(e->name)));
 }
 
 void blockdev_each(void (*fn)(void *arg, u32 dev), void *arg)

@@ -18,6 +18,7 @@
 #include "capture/names.h"
 #include "lib/hash.h"
 #include "lib/str.h"
+#include "trace/blockdev.h"
 #include "trace/file_shared.h"
 #include "trace/syscall_shared.h"
 
@@ -373,4 +374,18 @@ int files_used(struct files *f, u32 dev, u64 ino, u32 tid, u64 address, u64 ts_n
 	if (!n)
 		n = path_open(tid, dev, ino, path);
 	return n && learn(f, word, &head, path, n) ? tell(&head, path, n, fn, arg) : 0;
+}
+
+int files_disk(struct files *f, u32 dev, u64 ino, u64 ts_ns, trace_fn fn, void *arg)
+{
+	struct ev_path head = { .kind = EV_PATH, .dev = dev, .ino = ino, .ts_ns = ts_ns };
+	char path[5 + NAME_MAX] = "/dev/";
+	u32 *word;
+	int ret = word_of(f, dev, ino, &word);
+	size_t n;
+
+	if (ret || !word || *word & WORD_NAMED)
+		return ret;
+	n = blockdev_name((u32)ino, path + 5);
+	return n && learn(f, word, &head, path, 5 + n) ? tell(&head, path, 5 + n, fn, arg) : 0;
 }

@@ -31,6 +31,8 @@ int files_met(struct files *f, u32 dev, u64 ino, u32 pid, s32 fd, u64 ts_ns, tra
  * thread tid has `address` mapped (0: nowhere), then among its descriptors.
  */
 int files_used(struct files *f, u32 dev, u64 ino, u32 tid, u64 address, u64 ts_ns, trace_fn fn, void *arg);
+/* The page cache of a block device: the device's file below /dev.  `ino` is its number, as the kernel has it. */
+int files_disk(struct files *f, u32 dev, u64 ino, u64 ts_ns, trace_fn fn, void *arg);
 /*
  * What the programs say that a file is called, from now on.  Returns as
  * files_met(), which asks the descriptor of those without.

@@ -55,7 +55,7 @@ static __noinline int end_fault(struct task_state *s, u64 now)
 	raw.pid = w.pid;
 	r->lat_ns = r->flags & FAULT_NO_TIME ? 0 : now - r->ts_ns;
 	tell_task(&w, r->ts_ns);
-	meet_inode(r->ino, r->dev, r->address);
+	meet_inode(NULL, r->ino, r->dev, r->address);
 	count(put(&raw, sizeof(raw)) ? N_STORED : N_RING_FULL);
 	return 0;
 }
@@ -79,7 +79,7 @@ static __always_inline void set_fault(struct ev_fault *r, struct vm_area_struct 
 		     page_of(peek(struct vm_area_struct, vma, vm_start)))
 		    << mm.page_shift;
 	r->mapped = 1;
-	file_numbers(f, &r->ino, &r->dev);
+	mapping_numbers(f, &r->ino, &r->dev);
 }
 
 SEC("?fentry/handle_mm_fault")

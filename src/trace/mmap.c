@@ -365,6 +365,8 @@ static int deliver(struct tracer *t, const void *record, size_t size, trace_fn f
 	case RAW_PATH:
 		return files_path(t->files, record, fn, arg);
 	case RAW_FILE:
+		if (file->disk)
+			return files_disk(t->files, file->dev, file->ino, file->ts_ns, fn, arg);
 		return files_used(t->files, file->dev, file->ino, file->tid, file->address, file->ts_ns, fn, arg);
 	case RAW_DIO:
 		if (!files_wanted(t->files, true, dio->dev, dio->ino)) {

@@ -85,7 +85,7 @@ int BPF_PROG(filled, struct folio *folio)
 	/* Without functions the file of an open fault is not known yet. */
 	if (s->open && (!s->ev.kind || (s->ev.ino == ino && s->ev.dev == dev)))
 		s->ev.filled = s->ev.filled + n < 0xffff ? s->ev.filled + n : 0xffff;
-	meet_inode(ino, dev, s->open ? s->ev.address : 0);
+	meet_inode(folio->mapping->host, ino, dev, s->open ? s->ev.address : 0);
 	return 0;
 }
 
@@ -212,7 +212,7 @@ static __always_inline void set_direct(struct raw_dio *r, struct kiocb *iocb)
 	r->tid = (u32)bpf_get_current_pid_tgid();
 	r->write = !!(iocb->ki_flags & IOCB_WRITE);
 	r->offset = (u64)iocb->ki_pos;
-	file_numbers(iocb->ki_filp, &r->ino, &r->dev);
+	mapping_numbers(iocb->ki_filp, &r->ino, &r->dev);
 	meet_file(iocb->ki_filp, r->ino, r->dev, r->ts_ns);
 }
 

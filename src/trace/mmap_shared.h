@@ -71,7 +71,8 @@ struct raw_dio {
 /* A file that is used for the first time in a while: by whom, and where it is mapped. */
 struct raw_file {
 	u8 kind;
-	u8 pad[3];
+	u8 disk; /* the page cache of a block device */
+	u8 pad[2];
 	u32 tid;
 	u64 ts_ns;
 	u64 ino;

@@ -73,9 +73,9 @@ static __always_inline struct task_state *this_state(void)
 }
 
 /* User space is asked to look what a file is called, while the program is there. */
-static __noinline int ask_path(u64 ino, u32 dev, u64 address)
+static __noinline int ask_path(u64 ino, u32 dev, u64 address, bool disk)
 {
-	struct raw_file r = { .kind = RAW_FILE, .ino = ino, .dev = dev, .address = address };
+	struct raw_file r = { .kind = RAW_FILE, .disk = disk, .ino = ino, .dev = dev, .address = address };
 
 	r.ts_ns = bpf_ktime_get_ns();
 	r.tid = (u32)bpf_get_current_pid_tgid();
@@ -83,17 +83,17 @@ static __noinline int ask_path(u64 ino, u32 dev, u64 address)
 	return 0;
 }
 
-/* A file is used: what it is called is told once. */
-static __always_inline void meet_inode(u64 ino, u32 dev, u64 address)
+/* A file is used: what it is called is told once.  The inode (NULL: not at hand) tells disks apart. */
+static __always_inline void meet_inode(struct inode *inode, u64 ino, u32 dev, u64 address)
 {
 	if (is_new_file(file_key(ino, dev)))
-		ask_path(ino, dev, address);
+		ask_path(ino, dev, address, inode && (peek(struct inode, inode, i_mode) & S_IFMT) == S_IFBLK);
 }
 
 static __always_inline void meet_file(struct file *f, u64 ino, u32 dev, u64 now)
 {
 	if (is_new_file(file_key(ino, dev)) && !tell_path(f, ino, dev, now))
-		ask_path(ino, dev, 0);
+		ask_path(ino, dev, 0, false);
 }
 
 static __always_inline void inode_numbers(struct inode *inode, u64 *ino, u32 *dev)
@@ -102,6 +102,14 @@ static __always_inline void inode_numbers(struct inode *inode, u64 *ino, u32 *de
 
 	*ino = peek(struct inode, inode, i_ino);
 	*dev = peek(struct super_block, sb, s_dev);
+}
+
+/* The file whose pages are used: of a block device not its node, which is one of several. */
+static __always_inline void mapping_numbers(struct file *f, u64 *ino, u32 *dev)
+{
+	struct address_space *mapping = peek(struct file, f, f_mapping);
+
+	inode_numbers(peek(struct address_space, mapping, host), ino, dev);
 }
 
 #endif

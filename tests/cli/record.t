@@ -26,7 +26,7 @@ usage "more than 0" uring-cmd --ring 0
 usage "cannot tell a capture format" uring-cmd -o "$dir/a.txt"
 usage "two outputs" uring-cmd -o "$dir/a.kvt" --jsonl "$dir/a.jsonl"
 usage "give -o FILE" uring-cmd --json
-usage "record syscall or iouring as well" nvme,mmap --path /tmp -o "$dir/a.kvt"
+usage "record syscall, iouring or mmap as well" nvme --path /tmp -o "$dir/a.kvt"
 usage "record uring-cmd or nvme as well" syscall,iouring --device nvme0n1 -o "$dir/a.kvt"
 usage "unknown option '--json-out'" syscall --json-out "$dir/a.json"
 

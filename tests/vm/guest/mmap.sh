@@ -24,3 +24,5 @@ rec mmap made -- sh -c '
 	dd if=/mnt/made of=/dev/null bs=64k count=16 iflag=direct
 	fio --name=u --filename=/mnt/uring --size=512k --bs=16k --rw=write --ioengine=io_uring --fallocate=none' >made.truth
 umount /mnt
+# The device itself: its pages and the faults on them are of one file.
+rec mmap disk -- fio --name=disk --filename=/dev/nvme0n1 --ioengine=mmap --rw=read --bs=4k --size=1M --invalidate=1 --output=/out/disk.fio
