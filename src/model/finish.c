@@ -76,14 +76,16 @@ static void take_off_metadata(struct model *m)
 /*
  * Programs that know nothing of trace ids, fio for one, pass the address of a
  * structure of theirs: in the heap or mapped, as Linux lays them out on x86-64
- * (0x55.., 0x56.., 0x7e.., 0x7f..) and arm64 (0xaa.., 0xff..), and aligned.
+ * (0x55.., 0x56.., 0x7e.., 0x7f..) and arm64 (0xaa.., 0xff..), and aligned.  An
+ * id has a small number in its lower half: which command of an object it is.
  */
 static bool is_address(u64 cookie)
 {
 	u64 region = cookie >> 40;
 
-	return !(cookie & 7) && (region == 0x55 || region == 0x56 || region == 0x7e || region == 0x7f ||
-				 region == 0xaa || region == 0xff);
+	return !(cookie & 7) && (u32)cookie >> 16 &&
+	       (region == 0x55 || region == 0x56 || region == 0x7e || region == 0x7f || region == 0xaa ||
+		region == 0xff);
 }
 
 static bool cookies_are_addresses(const struct model *m)

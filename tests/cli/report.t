@@ -118,6 +118,8 @@ like "$text" '^commands: 2 \(0 tagged, 2 untagged\)' 'addresses as user_data are
 like "$text" 'no semantic trace, user_data are addresses' 'and that is said'
 sed -i 's/94371414424192/94371414424193/' "$tmp/fio.jsonl"
 like "$("$KVIO" report "$tmp/fio.jsonl")" '^commands: 2 \(2 tagged, 0 untagged\)' 'what is no address is an id'
+sed -i "s/94371414424640/$((21972 << 32 | 8))/; s/94371414424193/$((21973 << 32))/" "$tmp/fio.jsonl"
+like "$("$KVIO" report "$tmp/fio.jsonl")" '^commands: 2 \(2 tagged, 0 untagged\)' 'ids with as large numbers are ids'
 
 # --- what keeps commands from overlapping, and where requests wait ---
 like "$("$KVIO" report "$tmp/serial.jsonl")" '^  loads   QD~1 \(serialized\): serial within an object$' 'the class of the queue'
