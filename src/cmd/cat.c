@@ -18,6 +18,10 @@
 
 #define FOLLOW_MS 50
 
+#define KINDS                                                                                                            \
+	"nvme, nvme_kv, cq_overflow, syscall, uring, fault, cache, block, extent, dsm_range, semantic, serving, clock, " \
+	"loss, task, disk, path, other"
+
 static struct {
 	const char *output, *format, *split, *from, *to;
 	struct opt_list kinds, objects, devices, pids, ops;
@@ -35,8 +39,7 @@ static const struct opt opts[] = {
 	OPT_FLAG(0, "stats", &o.stats, "print what is in the captures instead"),
 	OPT_FLAG(0, "json", &o.json, "with --stats: as JSON"),
 	OPT_GROUP("What passes (repeated: one of them)"),
-	OPT_LIST(0, "kind", &o.kinds, "KIND[,KIND...]",
-		 "nvme, nvme_kv, cq_overflow, semantic, serving, clock, loss, task, disk, other"),
+	OPT_LIST(0, "kind", &o.kinds, "KIND[,KIND...]", KINDS),
 	OPT_STR(0, "from", &o.from, "TIME",
 		"what begins at or after TIME: 1.5s, 20ms after the first event, or @NS of the capture's clock"),
 	OPT_STR(0, "to", &o.to, "TIME", "what begins before TIME"),
@@ -91,8 +94,7 @@ static void parse_list(const struct opt_list *list, int (*add)(struct select *, 
 
 static void parse_filters(void)
 {
-	parse_list(&o.kinds, select_kind, "--kind",
-		   "a kind of event (nvme, nvme_kv, cq_overflow, semantic, serving, clock, loss, task, disk, other)");
+	parse_list(&o.kinds, select_kind, "--kind", "a kind of event (" KINDS ")");
 	parse_list(&o.objects, select_object, "--object", "a trace id or a part of a key");
 	parse_list(&o.devices, select_device, "--device", "a device (nvme0n1, ng0n1, 259:1)");
 	parse_list(&o.pids, select_pid, "--pid", "a process id");

@@ -15,7 +15,7 @@ static const struct {
 	[CAUSE_CONTAINED] = { "contained", "inside the call, bytes add up" },
 	[CAUSE_EXTENT] = { "extent", "by place in a file that was mapped, and time" },
 	[CAUSE_NO_THREAD] = { "no_thread", "made by a thread without a recorded call or request" },
-	[CAUSE_OUTSIDE] = { "outside", "made outside of any recorded call or request" },
+	[CAUSE_OUTSIDE] = { "outside", "made outside of any recorded call, request or fault" },
 	[CAUSE_UNCERTAIN] = { "uncertain", "several could have caused them, or bytes do not add up" },
 	[CAUSE_MOVED] = { "moved", "as the ones above, of a file that was moved or deleted" },
 };

@@ -110,6 +110,9 @@ void text_causes(struct buf *out, const struct model *m)
 			text_bytes(out, s.of[i].bytes);
 			buf_printf(out, "  %s\n", cause_words((u8)i));
 		}
+	if (m->cache.n && !m->fault.n && s.of[CAUSE_OUTSIDE].n + s.of[CAUSE_NO_THREAD].n)
+		buf_lit(out,
+			"  page faults were counted, not kept: with kvio record --stream --map-files theirs are joined, too\n");
 }
 
 /* ---- JSON ---- */

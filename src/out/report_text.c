@@ -256,8 +256,10 @@ static void commands(struct buf *out, const struct measure *x)
 	if (c->retried)
 		buf_printf(out, "          %llu took more than one attempt\n", ULL(c->retried));
 	if (x->wall_ns)
-		buf_printf(out, "          %.3f GB/s of %s data, failed commands%s left out\n", x->throughput_gbs,
-			   x->pool_tagged ? "tagged" : "all", x->pool_unmoved_bytes ? ", discards and zeroes" : "");
+		buf_printf(out, "          %.3f %s of %s data, failed commands%s left out\n",
+			   x->throughput_gbs < 0.1 ? 1e3 * x->throughput_gbs : x->throughput_gbs,
+			   x->throughput_gbs < 0.1 ? "MB/s" : "GB/s", x->pool_tagged ? "tagged" : "all",
+			   x->pool_unmoved_bytes ? ", discards and zeroes" : "");
 }
 
 static void latencies(struct buf *out, const struct model *m, const struct measure *x)

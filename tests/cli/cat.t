@@ -363,6 +363,10 @@ usage 'takes one file' -f $D/ours.jsonl $D/driver.jsonl
 usage 'takes one file' -f -
 usage 'is not one of jsonl' $D/ours.jsonl --format xml
 usage 'is not a kind of event' $D/ours.jsonl --kind reads
+kinds=$("$KVIO" cat --kind reads $D/ours.jsonl 2>&1 | sed -n 's/.*a kind of event (\(.*\))$/\1/p' | tr -d ' ')
+is "$("$KVIO" cat --kind "$kinds" $D/ours.jsonl 2>&1 >/dev/null)" "kvio cat: warning: $D/ours.jsonl: LOST 3 events while recording" \
+	'each kind that is named is one'
+is "$(echo "$kinds" | tr ',' '\n' | wc -l)" 18 'and all are named'
 usage 'is not a time' $D/ours.jsonl --from yesterday
 usage 'nothing is between' $D/ours.jsonl --from 2s --to 1s
 usage 'is not a process id' $D/ours.jsonl --pid me

@@ -222,6 +222,12 @@ perl "$tmp/make.pl" copy >"$tmp/copy.jsonl"
 is "$(sql "$tmp/copy.jsonl" "$each")" '21200,extent,21100,,
 21600,uncertain,,,' 'a copy between the write and its way to the device: it may have changed the bytes'
 
+cache='{"event_type":"cache","pid":523,"ts":90000,"faults":30,"minor":29,"major":1,"failed":0,"retries":0,"touched_pages":30,"mapped_pages":480,"fills":512,"fill_pages":512,"ra_calls":1,"ra_pages":2048,"direct_reads":0,"direct_read_bytes":0,"direct_writes":0,"direct_write_bytes":0,"lat_ns":2514995,"dev":7,"ino":1,"path":"/d/a"}'
+for kept in xx fault; do
+	{ grep -v "\"event_type\":\"$kept\"" "$tmp/a.jsonl"; echo "$cache"; } >"$tmp/sums.$kept.jsonl"
+	"$KVIO" report "$tmp/sums.$kept.jsonl" 2>/dev/null | grep -c 'page faults were counted, not kept'
+done >"$tmp/hints"
+is "$(paste -sd' ' "$tmp/hints")" '0 1' 'report: what would join the commands of page faults'
 
 # --- allocated ahead of the end of a file, and given to another one
 map_of() { # TIME NAME INODE SIZE PHYSICAL BYTES AT_END
