@@ -52,13 +52,14 @@ size_t blockdev_name(u32 dev, char name[NAME_MAX])
 void blockdev_describe(struct ev_block *e)
 {
 	u32 least = queue_u32(e->dev, "minimum_io_size"), kib = queue_u32(e->dev, "max_hw_sectors_kb");
-	char name[NAME_MAX];
+	char name[NAME_MAX] = "";
+	size_t n = blockdev_name(e->dev, name);
 
 	e->lba_bytes = queue_u32(e->dev, "logical_block_size");
 	e->iu_bytes_each = least > e->lba_bytes ? least : 0;
 	e->optimal_bytes = queue_u32(e->dev, "optimal_io_size");
 	e->max_request_bytes = kib < UINT32_MAX / 1024 ? kib * 1024 : 0;
-	memcpy(e->name, name, MIN(blockdev_name(e->dev, name), sizeof(e->name)));
+	memcpy(e->name, name, MIN(n, sizeof(e->name)));
 }
 
 void blockdev_each(void (*fn)(void *arg, u32 dev), void *arg)
