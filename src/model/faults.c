@@ -231,7 +231,8 @@ const char *faults_hint(const struct fault_sums *s)
 {
 	static const char *const words[N_AMPS] = {
 		[AMP_PAGES] = "the page size: little of each page is used",
-		[AMP_READAHEAD] = "readahead: more pages come in than are surely used (madvise MADV_RANDOM turns it off)",
+		[AMP_READAHEAD] =
+			"readahead: more pages come in than are surely used (madvise MADV_RANDOM turns it off)",
 		[AMP_DEVICE] = "the device: more is read than comes in (pages read again, or read around)",
 	};
 	double most = 1.5;

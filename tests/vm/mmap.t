@@ -47,6 +47,8 @@ run() { # KERNEL
 	is "$(file_of fio 'touched_pages * 4096')" "$(fio_of fio read.io_bytes)" "$k fio mmap: the pages are fio's bytes"
 	is "$(sql disk "select faults > 0, fill_pages >= 256 from cache where last and path = '/dev/nvme0n1'")" 1,1 \
 		"$k: the page cache of a device has the device's name"
+	is "$(sql raw "select faults, fill_pages >= 256 from cache where last and path = '/dev/nvme0n1'")" 0,1 \
+		"$k: also when it is read only"
 }
 
 run 6.1

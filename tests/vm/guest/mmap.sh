@@ -26,3 +26,5 @@ rec mmap made -- sh -c '
 umount /mnt
 # The device itself: its pages and the faults on them are of one file.
 rec mmap disk -- fio --name=disk --filename=/dev/nvme0n1 --ioengine=mmap --rw=read --bs=4k --size=1M --invalidate=1 --output=/out/disk.fio
+# Nothing is mapped: the name is not that of a file that had a fault.
+rec mmap raw -- dd if=/dev/nvme0n1 of=/dev/null bs=64k skip=1024 count=16
